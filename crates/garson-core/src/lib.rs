@@ -4,6 +4,7 @@
 //! function of values.
 
 pub mod account;
+pub mod account_state;
 pub mod allergy_words;
 pub mod business;
 pub mod calendar;

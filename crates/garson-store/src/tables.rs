@@ -1,5 +1,7 @@
 //! The tables: one file for each, with the statements that read and write it.
 
+pub mod account_rows;
+pub mod account_states;
 pub mod accounts;
 pub mod attempts;
 pub mod branches;
@@ -16,6 +18,7 @@ pub mod idempotency;
 pub mod inbox;
 pub mod integrations;
 pub(crate) mod json;
+pub mod key_rotation;
 pub mod keys;
 pub mod menus;
 pub mod messages;
@@ -37,6 +40,7 @@ pub mod restaurants;
 pub mod revisions;
 pub(crate) mod row;
 pub mod schema;
+pub mod sealed;
 pub mod sessions;
 pub mod store_settings;
 pub mod store_states;

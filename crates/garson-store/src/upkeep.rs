@@ -1,6 +1,11 @@
-//! Work on the whole database: retention, sweeping of deleted records, copies.
+//! Work on the whole database: retention, sweeping of deleted records, copies, moving and removing accounts, sealing again.
 
+pub mod account_export;
+pub mod account_file;
+pub mod account_import;
+pub mod account_removal;
 pub mod copy;
 pub mod disk_space;
+pub mod reseal;
 pub mod retention;
 pub mod sweep;

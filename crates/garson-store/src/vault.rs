@@ -6,21 +6,66 @@ use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
 use garson_core::integration::Credentials;
 use garson_core::secret::Secret;
 use hmac::{Hmac, Mac};
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The first byte of a sealed value: the version of its format.
 const FORMAT: u8 = 1;
 const NONCE: usize = 24;
 const KEY_ID: usize = 4;
 
-/// Encrypts (seals) and decrypts (opens) secrets.
+/// Encrypts (seals) and decrypts (opens) secrets. Clones share their keys. While the master key is rotated there are two: both
+/// open, and one of them seals.
 #[derive(Clone)]
 pub struct Vault {
+    keys: Arc<RwLock<Keys>>,
+}
+
+struct Keys {
+    sealing: MasterKey,
+    other: Option<MasterKey>,
+}
+
+/// Everything that is derived from one master key.
+#[derive(Clone)]
+struct MasterKey {
     cipher: XChaCha20Poly1305,
-    key_id: [u8; KEY_ID],
+    id: KeyFingerprint,
     /// Its key is derived from the master key for this purpose only.
     lookup: Hmac<Sha256>,
+}
+
+/// Tells master keys apart; it says nothing about the key.
+pub type KeyFingerprint = [u8; KEY_ID];
+
+/// The fingerprint of a master key.
+#[must_use]
+pub fn fingerprint(master: &Secret<[u8; 32]>) -> KeyFingerprint {
+    let hash = Sha256::new()
+        .chain_update(b"garson master key")
+        .chain_update(master.expose())
+        .finalize();
+    let mut id = [0; KEY_ID];
+    id.iter_mut().zip(hash.iter()).for_each(|(to, from)| *to = *from);
+    id
+}
+
+impl MasterKey {
+    fn new(master: &Secret<[u8; 32]>) -> Self {
+        Self {
+            cipher: XChaCha20Poly1305::new(&Key::from(*master.expose())),
+            id: fingerprint(master),
+            lookup: keyed(&derived(master)),
+        }
+    }
+
+    fn lookup_hash(&self, secret: &[u8]) -> [u8; 32] {
+        let mut hash = self.lookup.clone();
+        hash.update(secret);
+        hash.finalize().into_bytes().into()
+    }
 }
 
 impl std::fmt::Debug for Vault {
@@ -33,29 +78,46 @@ impl Vault {
     /// A vault with a master key of 32 bytes.
     #[must_use]
     pub fn new(master: &Secret<[u8; 32]>) -> Self {
-        let fingerprint = Sha256::new()
-            .chain_update(b"garson master key")
-            .chain_update(master.expose())
-            .finalize();
-        let mut key_id = [0; KEY_ID];
-        key_id
-            .iter_mut()
-            .zip(fingerprint.iter())
-            .for_each(|(to, from)| *to = *from);
         Self {
-            cipher: XChaCha20Poly1305::new(&Key::from(*master.expose())),
-            key_id,
-            lookup: keyed(&derived(master)),
+            keys: Arc::new(RwLock::new(Keys {
+                sealing: MasterKey::new(master),
+                other: None,
+            })),
         }
+    }
+
+    /// Uses two keys from now on: the first one seals, both open.
+    pub fn use_keys(&self, sealing: &Secret<[u8; 32]>, other: &Secret<[u8; 32]>) {
+        *self.keys.write() = Keys {
+            sealing: MasterKey::new(sealing),
+            other: Some(MasterKey::new(other)),
+        };
+    }
+
+    /// The fingerprint of the key that seals.
+    #[must_use]
+    pub fn sealing_key(&self) -> KeyFingerprint {
+        self.keys.read().sealing.id
+    }
+
+    /// Was this value sealed with the key that seals now?
+    #[must_use]
+    pub fn is_sealed_by_current(&self, sealed: &[u8]) -> bool {
+        sealed_by(sealed).is_some_and(|id| id == self.sealing_key())
     }
 
     /// The hash by which a secret that people have chosen is looked up. It is keyed, so that a copy of the database does not
     /// allow guessing.
     #[must_use]
     pub fn lookup_hash(&self, secret: &[u8]) -> [u8; 32] {
-        let mut hash = self.lookup.clone();
-        hash.update(secret);
-        hash.finalize().into_bytes().into()
+        self.keys.read().sealing.lookup_hash(secret)
+    }
+
+    /// The same with the other key while there are two, with the only one otherwise.
+    #[must_use]
+    pub fn other_lookup_hash(&self, secret: &[u8]) -> [u8; 32] {
+        let keys = self.keys.read();
+        keys.other.as_ref().unwrap_or(&keys.sealing).lookup_hash(secret)
     }
 
     /// Seals a secret for one place (`table/column`) of one record; it cannot be opened elsewhere.
@@ -64,7 +126,8 @@ impl Vault {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| StoreError::unavailable("no randomness available"))?;
         let aad = bound_to(place, record);
-        let sealed = self
+        let key = self.keys.read().sealing.clone();
+        let sealed = key
             .cipher
             .encrypt(
                 &XNonce::from(nonce),
@@ -74,32 +137,41 @@ impl Vault {
                 },
             )
             .map_err(|_| StoreError::internal("sealing failed"))?;
-        Ok([&[FORMAT][..], &self.key_id, &nonce, &sealed].concat())
+        Ok([&[FORMAT][..], &key.id, &nonce, &sealed].concat())
     }
 
-    /// Was this sealed with another master key?
+    /// Was this sealed with a master key that is not here?
     fn has_other_key(&self, sealed: &[u8]) -> bool {
-        let key_id = sealed.strip_prefix(&[FORMAT]).and_then(|rest| rest.get(..KEY_ID));
-        key_id.is_some_and(|id| id != self.key_id)
+        sealed_by(sealed).is_some_and(|id| self.key(&id).is_none())
+    }
+
+    fn key(&self, id: &[u8]) -> Option<MasterKey> {
+        let keys = self.keys.read();
+        let other = keys.other.as_ref();
+        let found = [Some(&keys.sealing), other]
+            .into_iter()
+            .flatten()
+            .find(|key| key.id == id);
+        found.cloned()
     }
 
     /// Opens a value that was sealed for this place of this record.
     pub fn open(&self, place: &str, record: &[u8], sealed: &[u8]) -> Result<Secret<Vec<u8>>> {
         let damaged = || StoreError::corrupt(format!("a sealed value of {place} is damaged"));
         let (head, rest) = sealed.split_at_checked(1 + KEY_ID).ok_or_else(damaged)?;
-        if head.first() != Some(&FORMAT) {
+        let Some((&FORMAT, id)) = head.split_first() else {
             return Err(damaged());
-        }
-        if head.get(1..) != Some(&self.key_id[..]) {
-            // The master key was checked when the database was opened, so only this value can be wrong.
-            return Err(StoreError::corrupt(format!(
+        };
+        // The master key was checked when the database was opened, so only this value can be wrong.
+        let key = self.key(id).ok_or_else(|| {
+            StoreError::corrupt(format!(
                 "a sealed value of {place} is damaged, or was sealed with another master key"
-            )));
-        }
+            ))
+        })?;
         let (nonce, body) = rest.split_at_checked(NONCE).ok_or_else(damaged)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| damaged())?;
         let aad = bound_to(place, record);
-        let opened = self
+        let opened = key
             .cipher
             .decrypt(&XNonce::from(nonce), Payload { msg: body, aad: &aad });
         opened.map(Secret::new).map_err(|_| damaged())
@@ -135,6 +207,11 @@ impl Vault {
         let json = self.open_text(CREDENTIALS, record, sealed)?;
         serde_json::from_str(json.expose()).map_err(|_| StoreError::corrupt("stored credentials are damaged"))
     }
+}
+
+/// The fingerprint of the key that a value was sealed with.
+fn sealed_by(sealed: &[u8]) -> Option<KeyFingerprint> {
+    sealed.strip_prefix(&[FORMAT])?.get(..KEY_ID)?.try_into().ok()
 }
 
 fn derived(master: &Secret<[u8; 32]>) -> Secret<[u8; 32]> {
@@ -193,7 +270,16 @@ fn check(vault: &Vault, sealed: &[u8]) -> Result<()> {
     vault.open(CHECK, b"", sealed).map(drop)
 }
 
-const CREDENTIALS: &str = "integrations/credentials";
+/// Seals the check value again, when the database is sealed with another key from now on.
+pub fn renew_check(tx: &mut Tx<'_>, vault: &Vault) -> Result<()> {
+    tx.execute(
+        "UPDATE master_key_check SET sealed = ?1 WHERE id = 1",
+        params![&vault.seal(CHECK, b"", b"")?],
+    )?;
+    Ok(())
+}
+
+pub(crate) const CREDENTIALS: &str = "integrations/credentials";
 
 fn bound_to(place: &str, record: &[u8]) -> Vec<u8> {
     [place.as_bytes(), b"/", record].concat()
@@ -241,6 +327,23 @@ mod tests {
             hash(7),
             Vault::new(&Secret::new([7; 32])).lookup_hash(b"12345679")
         );
+    }
+
+    #[test]
+    fn two_keys_open_and_one_seals() {
+        let (old, new) = (Secret::new([7; 32]), Secret::new([8; 32]));
+        let vault = Vault::new(&old);
+        let before = vault.seal("a/b", b"", b"x").unwrap();
+        let shared = vault.clone();
+        vault.use_keys(&new, &old);
+        let after = shared.seal("a/b", b"", b"y").unwrap();
+        assert_eq!(shared.open("a/b", b"", &before).unwrap().expose(), b"x");
+        assert_eq!(shared.open("a/b", b"", &after).unwrap().expose(), b"y");
+        assert!(!shared.is_sealed_by_current(&before) && shared.is_sealed_by_current(&after));
+        assert!(Vault::new(&old).open("a/b", b"", &after).is_err());
+        assert_eq!(Vault::new(&new).open("a/b", b"", &after).unwrap().expose(), b"y");
+        assert_eq!(shared.lookup_hash(b"s"), Vault::new(&new).lookup_hash(b"s"));
+        assert_eq!(shared.other_lookup_hash(b"s"), Vault::new(&old).lookup_hash(b"s"));
     }
 
     #[test]

@@ -53,6 +53,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
     (15, "reports", include_str!("../../migrations/0015_reports.sql")),
     (16, "stores", include_str!("../../migrations/0016_stores.sql")),
     (17, "products", include_str!("../../migrations/0017_products.sql")),
+    (
+        19,
+        "operators",
+        include_str!("../../migrations/0019_operators.sql"),
+    ),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

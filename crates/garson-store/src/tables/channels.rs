@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Where the vault says that sealed targets are stored.
-const TARGET: &str = "channels/target";
+pub(crate) const TARGET: &str = "channels/target";
 
 /// A target as it is sealed.
 #[derive(Default, Serialize, Deserialize)]

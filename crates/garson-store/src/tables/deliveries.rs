@@ -121,7 +121,8 @@ pub fn pending_accounts(
         last = account.as_bytes().to_vec();
         let sql = "SELECT position, deliver_version, CASE WHEN deliver_node IN (SELECT id FROM nodes)
                           THEN deliver_node ELSE NULL END
-                   FROM accounts WHERE id = ?1";
+                   FROM accounts WHERE id = ?1
+                     AND NOT EXISTS (SELECT 1 FROM account_states s WHERE s.account_id = ?1 AND s.state <> 'active')";
         let Some((last_position, version, node)) =
             tx.on(ACCOUNTS).query_opt(sql, params![&account], tuple)?
         else {

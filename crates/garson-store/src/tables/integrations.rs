@@ -105,8 +105,27 @@ pub fn with_inbound_secret(
 /// is not of that kind.
 pub fn rehash(tx: &mut Tx<'_>, vault: &Vault, id: IntegrationId, secret: &Secret<Vec<u8>>) -> Result<bool> {
     let (hash, former) = (vault.lookup_hash(secret.expose()), lookup_hash(secret.expose()));
+    replace_hash(tx, id, &former, &hash)
+}
+
+/// Replaces the hash of an inbound secret that was made with the other master key, while that is rotated; `false` when the
+/// stored hash is another one.
+pub fn rehash_rotated(
+    tx: &mut Tx<'_>,
+    vault: &Vault,
+    id: IntegrationId,
+    secret: &Secret<Vec<u8>>,
+) -> Result<bool> {
+    let (hash, other) = (
+        vault.lookup_hash(secret.expose()),
+        vault.other_lookup_hash(secret.expose()),
+    );
+    Ok(hash != other && replace_hash(tx, id, &other, &hash)?)
+}
+
+fn replace_hash(tx: &mut Tx<'_>, id: IntegrationId, from: &[u8; 32], to: &[u8; 32]) -> Result<bool> {
     let sql = "UPDATE integrations SET inbound_hash = ?2 WHERE id = ?1 AND inbound_hash = ?3";
-    Ok(tx.on(INTEGRATIONS).execute(sql, params![&id, &hash, &former])? > 0)
+    Ok(tx.on(INTEGRATIONS).execute(sql, params![&id, to, from])? > 0)
 }
 
 /// Creates or updates an integration. One that names another branch than before loses its claim on the old one. `inbound` is

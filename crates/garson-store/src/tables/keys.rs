@@ -10,7 +10,7 @@ use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 
 /// Where the vault says that sealed keys are stored.
-const SEALED: &str = "api_keys/sealed";
+pub(crate) const SEALED: &str = "api_keys/sealed";
 
 columns! {
     const COLUMNS = "" of api_keys { id, label, hint, is_primary, created_at, last_used_at }
@@ -112,6 +112,12 @@ pub fn revoke(tx: &mut Tx<'_>, account: AccountId, id: KeyId) -> Result<Revoked>
         make_primary(tx, account, newest.id)?;
     }
     Ok(Revoked::Done)
+}
+
+/// Removes all keys of an account that is being deleted.
+pub(crate) fn remove_all(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+    tx.execute("DELETE FROM api_keys WHERE account_id = ?1", params![&account])?;
+    Ok(())
 }
 
 /// Makes a key the one that webhooks send; `false` when the account has no such key.

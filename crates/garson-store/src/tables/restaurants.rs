@@ -12,7 +12,7 @@ use garson_core::restaurant::{PaymentMatch, Restaurant, RestaurantFields};
 use garson_core::time::Timestamp;
 
 /// Where the vault says that sealed headers are stored.
-const HEADERS: &str = "restaurants/payment_matching_headers";
+pub(crate) const HEADERS: &str = "restaurants/payment_matching_headers";
 
 columns! {
     const COLUMNS = "" of restaurants {
@@ -253,6 +253,24 @@ pub fn delete(tx: &mut Tx<'_>, account: AccountId, id: RestaurantId, at: Timesta
         store_settings::remove(tx, id)?;
     }
     Ok(marked == 1)
+}
+
+/// Marks all restaurants of an account as deleted: the account is being removed.
+pub(crate) fn hide_all(tx: &mut Tx<'_>, account: AccountId, at: Timestamp) -> Result<()> {
+    tx.execute(
+        "UPDATE restaurants SET deleted_at = ?2 WHERE account_id = ?1 AND deleted_at IS NULL",
+        params![&account, at],
+    )?;
+    // Nothing is done for its stores any more.
+    tx.execute(
+        "DELETE FROM store_states WHERE account_id = ?1",
+        params![&account],
+    )?;
+    tx.execute(
+        "DELETE FROM store_settings WHERE account_id = ?1",
+        params![&account],
+    )?;
+    Ok(())
 }
 
 /// The account's live restaurants if others wait for the sweep; `None` when no others do, so that lists need no filter.

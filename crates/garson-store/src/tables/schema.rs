@@ -125,6 +125,11 @@ tables! {
         restaurant_id position account_id created_at provider actor key_id action detail
     }
     master_key_check(1) { id sealed }
+    account_states(1) {
+        account_id state reason changed_at max_restaurants max_keys max_endpoints max_orders_per_day
+    }
+    key_rotation(1) { id phase old_key new_key started_at }
+    node_keys(1) { node started_with phase }
 }
 
 /// Reports whether a table has a column; evaluated at compile time.

@@ -20,7 +20,9 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// The tables whose rows are copied. Nodes are processes that use the source; none of them uses the target.
 fn copied_tables() -> impl Iterator<Item = &'static Table> {
-    TABLES.iter().filter(|table| table.name != "nodes")
+    TABLES
+        .iter()
+        .filter(|table| !["nodes", "node_keys"].contains(&table.name))
 }
 
 /// Some rows of a table.

@@ -5,6 +5,7 @@ use crate::dump;
 use crate::fixtures::{at, create_account};
 use crate::inbox::keep;
 use garson_core::account::{ApiKey, IssuedKey};
+use garson_core::account_state::Quotas;
 use garson_core::explanation::Explanation;
 use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
 use garson_core::order::{Actor, CallKind, TimelineLine};
@@ -18,9 +19,11 @@ use garson_store::tables::events;
 use garson_store::tables::idempotency;
 use garson_store::tables::idempotency::{KeyedRequest, Run};
 use garson_store::tables::inbox::InboxState;
+use garson_store::tables::key_rotation::KeyPair;
 use garson_store::tables::schema::TABLES;
 use garson_store::tables::{
-    businesses, calls, keys, nodes, order_notices, orders, packages, printers, resends, sessions,
+    account_states, businesses, calls, key_rotation, keys, nodes, order_notices, orders, packages, printers,
+    resends, sessions,
 };
 use garson_store::upkeep::copy;
 use garson_store::vault::lookup_hash;
@@ -32,7 +35,7 @@ use uuid::Uuid;
 
 /// At least one row in every table, and in those with keys of several columns more than a chunk under the first of
 /// them, so that a copy which continues at the wrong place misses rows.
-async fn fill_every_table(bench: &Bench) {
+pub async fn fill_every_table(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     let account = branch.account;
     bench.give_webhook(account).await;
@@ -130,6 +133,13 @@ async fn fill_every_table(bench: &Bench) {
         crate::escalation::fill_tables(tx, &vault, &taken)?;
         crate::stores::fill_tables(tx, branch)?;
         crate::products::fill_tables(tx, branch)?;
+        account_states::set_quotas(tx, account, &Quotas::default(), at(0))?;
+        let keys = KeyPair {
+            old: Secret::new([7; 32]),
+            new: Secret::new([8; 32]),
+        };
+        key_rotation::begin(tx, &keys, at(0))?;
+        key_rotation::confirm(tx, NodeId::at(at(0)), &[7; 4], None)?;
         tx.execute(
             "UPDATE restaurants SET lat = 41.000000000000007, lon = -28.5",
             &[],
@@ -157,7 +167,9 @@ pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
             assert_eq!(there[table], here[table], "{table} of {kind:?}");
         }
         // Nodes are processes that use the source.
-        assert!(!here["nodes"].is_empty() && there["nodes"].is_empty());
+        for table in ["nodes", "node_keys"] {
+            assert!(!here[table].is_empty() && there[table].is_empty(), "{table}");
+        }
         assert_eq!(there.len(), TABLES.len());
         let again = copy::copy_all(&bench.engine, &target).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));

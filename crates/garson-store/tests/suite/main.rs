@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod account_moves;
 mod account_watch;
 mod backup;
 mod batches;
@@ -85,6 +86,12 @@ macro_rules! cases {
 
 cases! {
     both {
+        account_moves:
+            exported_account_is_imported_completely
+            import_refuses_what_is_there_and_is_undone
+            interrupted_import_starts_over
+            removed_account_leaves_no_row
+            everything_is_sealed_again;
         batches:
             failed_job_among_64_is_rolled_back_alone
             every_commit_is_counted_and_timed
@@ -322,6 +329,8 @@ cases! {
             leased_call_is_not_withdrawn;
     }
     sqlite {
+        account_moves:
+            every_table_and_secret_is_classified;
         backup:
             a_backup_holds_all_that_was_acknowledged
             a_backup_overwrites_nothing

@@ -28,8 +28,10 @@ pub fn by_secret(
     secret: &[u8],
 ) -> Result<Vec<InboundIntegration>> {
     let (hash, former) = (vault.lookup_hash(secret), lookup_hash(secret));
-    let condition = "i.inbound_hash IN (?2, ?3)";
-    find_inbound(tx, vault, condition, params![&provider, &hash, &former])
+    // While the master key is rotated, hashes of both keys are stored.
+    let other = vault.other_lookup_hash(secret);
+    let condition = "i.inbound_hash IN (?2, ?3, ?4)";
+    find_inbound(tx, vault, condition, params![&provider, &hash, &former, &other])
 }
 
 /// The integrations of a platform that meet a condition, owners of their branches first, in one statement.
