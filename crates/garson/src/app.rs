@@ -53,6 +53,8 @@ use garson_store::engine::Opener;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::calls::{DueCall, LeaseHolder};
 use garson_store::tables::integrations::InboundIntegration;
+use garson_store::tables::key_rotation;
+use garson_store::tables::key_rotation::MasterKey;
 use garson_store::{Engine, Location, Options, Partition, StoreError, Vault, vault};
 use health_probes::HealthProbes;
 use node_lease::NodeLease;
@@ -87,6 +89,8 @@ pub struct App {
     pub settings: Settings,
     pub store: Engine,
     pub vault: Arc<Vault>,
+    /// The master key that this process was started with; while it is rotated, the vault has another one too.
+    pub master_key: MasterKey,
     pub clock: SharedClock,
     pub net: net::Client,
     pub metrics: Metrics,
@@ -105,6 +109,8 @@ pub struct App {
     pub attention: TtlCache<AccountId, Arc<Attention>>,
     /// The stores of accounts, as boards of all restaurants show them.
     pub store_overviews: TtlCache<AccountId, Arc<StoreOverview>>,
+    /// The orders that accounts may take in a day.
+    pub order_quotas: TtlCache<AccountId, Option<i64>>,
     /// The integrations that platforms' messages have led to, by what they presented.
     pub inbound_integrations: TtlCache<[u8; 32], Arc<Vec<InboundIntegration>>>,
     /// An integration was connected or changed and may have to prove its branch.
@@ -156,7 +162,6 @@ impl App {
 
     /// Opens it for a server, which checks the data after a crash.
     pub fn open_server(settings: Settings, lock: Option<&mut ServerLock>) -> Result<Arc<Self>, StartError> {
-        key_file::warn_if_exposed(&settings);
         exposure::warn(&settings);
         if let Some(trouble) = lock.as_ref().and_then(|lock| lock.trouble()) {
             refuse_trouble(trouble, settings.storage.accept_damage)?;
@@ -193,9 +198,11 @@ impl App {
         let location = settings.location();
         key_file::prepare_folder(&settings.data)?;
         require_key(&settings)?;
+        key_file::refuse_exposed(&settings)?;
         key_file::refuse_missing_database(&settings)?;
         let store = Engine::open(&location, options).map_err(StartError::new)?;
-        let vault = Arc::new(open_vault(&settings, &store)?);
+        let (vault, master_key) = open_vault(&settings, &store)?;
+        let vault = Arc::new(vault);
         let certificates = settings.certificates().map_err(StartError)?;
         let net = match net {
             Some(net) => net,
@@ -221,6 +228,7 @@ impl App {
             catalog_logs: TtlCache::new(CACHE_CAPACITY),
             attention: TtlCache::new(CACHE_CAPACITY),
             store_overviews: TtlCache::new(MAX_OVERVIEWS),
+            order_quotas: TtlCache::new(CACHE_CAPACITY),
             inbound_integrations: TtlCache::new(CACHE_CAPACITY),
             call_waiters: CallWaiters::default(),
             store_signals: StoreSignals::default(),
@@ -234,6 +242,7 @@ impl App {
             settings,
             store,
             vault,
+            master_key,
             clock,
             net,
             branch_claims_changed: Notify::new(),
@@ -353,10 +362,10 @@ fn refuse_trouble(trouble: &str, accept_damage: bool) -> Result<(), StartError> 
 
 /// Nodes that share a database cannot share a key file.
 pub(crate) fn require_key(settings: &Settings) -> Result<(), StartError> {
-    if settings.master_key.expose().is_empty() && matches!(settings.location(), Location::Postgres(_)) {
+    if key_file::is_own(settings) && matches!(settings.location(), Location::Postgres(_)) {
         return Err(StartError(
             "with PostgreSQL a master key is required, the same on every node: set GARSON_MASTER_KEY to 64 \
-             hexadecimal digits (for instance from `openssl rand -hex 32`)"
+             hexadecimal digits (for instance from `openssl rand -hex 32`), or master_key_file to a file that holds them"
                 .to_owned(),
         ));
     }
@@ -364,12 +373,16 @@ pub(crate) fn require_key(settings: &Settings) -> Result<(), StartError> {
 }
 
 /// Opens the vault. A key that did not seal this database is refused before it can seal anything.
-fn open_vault(settings: &Settings, store: &Engine) -> Result<Vault, StartError> {
+fn open_vault(settings: &Settings, store: &Engine) -> Result<(Vault, MasterKey), StartError> {
     let is_sealed = wait_for(store.read(vault::is_sealed))?;
-    let vault = Vault::new(&key_file::master_key(settings, is_sealed)?);
+    let key = key_file::master_key(settings, is_sealed)?;
+    let vault = Vault::new(&key);
+    if let Some(rotation) = wait_for(store.read(key_rotation::find))? {
+        rotation.apply(&vault, &key).map_err(StartError::new)?;
+    }
     let checked = vault.clone();
     wait_for(store.write(Partition::COMMON, move |tx| vault::check_key(tx, &checked)))?;
-    Ok(vault)
+    Ok((vault, key))
 }
 
 /// Waits for a storage job on its own thread, since the caller may or may not be inside a runtime.

@@ -1,6 +1,7 @@
 //! The command line: one program with subcommands.
 
 mod account;
+mod account_control;
 mod branch;
 mod check_receiver;
 mod command;
@@ -13,15 +14,18 @@ mod key;
 mod options;
 mod print;
 mod receive;
+mod rotate;
+mod secret_input;
 mod serve;
 mod sim;
 mod webhook;
 
 use crate::config::Settings;
 use clap::{Parser, Subcommand};
-use command::{CommandError, Outcome, print_line, read_secret};
+use command::{CommandError, Outcome, print_line};
 use garson_core::secret::Secret;
 use options::Options;
+use secret_input::{read_secret, refuse_password};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,10 +53,10 @@ enum Command {
     Demo(serve::ServeArgs),
     /// Run the simulated platforms alone, or control them
     Sim(sim::SimArgs),
-    /// Accounts: create, set a new password, list
+    /// Accounts: create, set a new password, list, disable, delete, limit, move to another installation
     #[command(subcommand)]
     Account(account::AccountCommand),
-    /// API keys of an account: issue, list, revoke
+    /// API keys of an account: issue, list, revoke; rotation of the master key
     #[command(subcommand)]
     Key(key::KeyCommand),
     /// Branches on platforms: list their owners, assign, release
@@ -77,8 +81,8 @@ enum Command {
     },
     /// Copy all data into another, empty database
     Migrate {
-        /// The target: postgres://user:password@host/database, or a folder for SQLite. The process list shows it to other
-        /// users of this machine: prefer --to-file if it has a password
+        /// The target: postgres://user@host/database, or a folder for SQLite. One with a password needs --to-file, since the
+        /// process list shows arguments to other users of this machine
         #[arg(long, value_name = "URL", required_unless_present = "to_file")]
         to: Option<String>,
         /// A file whose first line is the target; - reads standard input
@@ -134,7 +138,11 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Migrate { to, to_file } => {
             let to = match to_file {
                 Some(file) => read_secret(&file)?,
-                None => Secret::new(to.unwrap_or_default()),
+                None => {
+                    let to = to.unwrap_or_default();
+                    refuse_password(&to, "--to", "--to-file")?;
+                    Secret::new(to)
+                }
             };
             copy_data::migrate(&options.settings()?, to.expose())
         }

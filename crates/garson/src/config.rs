@@ -2,9 +2,13 @@
 
 mod layers;
 mod platforms;
+mod quotas;
+mod tls;
 
 pub use layers::{ConfigError, Layer, Origin};
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
+pub use quotas::QuotaSettings;
+pub use tls::TlsSettings;
 
 use crate::net::client_address::{Network, Proxies, ProxyHeader};
 use crate::net::guard::{Exception, Policy};
@@ -41,6 +45,7 @@ pub struct Settings {
     pub data: PathBuf,
     pub database_url: Secret<String>,
     pub master_key: Secret<String>,
+    pub master_key_file: PathBuf,
     pub rate_limit: String,
     pub account_rate_limit: String,
     pub allow_private_targets: bool,
@@ -53,6 +58,8 @@ pub struct Settings {
     pub webhook: WebhookSettings,
     pub storage: StorageSettings,
     pub server: ServerSettings,
+    pub tls: TlsSettings,
+    pub quotas: QuotaSettings,
     pub smtp: MailSettings,
     pub messages: MessageSettings,
     pub stores: StoreSettings,
@@ -89,6 +96,7 @@ pub struct ServerSettings {
     pub proxy_header: String,
     pub max_streams: usize,
     pub drain_seconds: u32,
+    pub operations_listen: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -225,6 +233,17 @@ impl Settings {
         let key = self.master_key.expose();
         if !key.is_empty() && parse_key(key).is_none() {
             return wrong("master_key", "64 hexadecimal digits");
+        }
+        if !key.is_empty() && !self.master_key_file.as_os_str().is_empty() {
+            return wrong("master_key_file", "empty while master_key is set");
+        }
+        let listen = &self.server.operations_listen;
+        if !listen.is_empty() && listen.parse::<SocketAddr>().is_err() {
+            let allowed = "empty, or an address with a port, such as 127.0.0.1:9090";
+            return wrong("server.operations_listen", allowed);
+        }
+        if self.tls.is_on() == self.tls.key.as_os_str().is_empty() {
+            return wrong("tls.key", "set if and only if tls.certificate is");
         }
         let url = self.database_url.expose();
         if !url.is_empty() && !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
@@ -368,6 +387,16 @@ impl Settings {
     pub fn account_rate_limit(&self) -> Result<Option<RateLimit>, &'static str> {
         let limit = RateLimit::read(&self.account_rate_limit)?;
         Ok(limit.filter(|_| self.rate_limit != "off"))
+    }
+
+    /// The address at which people and programs reach the service, without a slash at its end: `public_url`, or what it listens on.
+    #[must_use]
+    pub fn base_url(&self, listening_on: &str) -> String {
+        if !self.public_url.is_empty() {
+            return self.public_url.trim_end_matches('/').to_owned();
+        }
+        let scheme = if self.tls.is_on() { "https" } else { "http" };
+        format!("{scheme}://{listening_on}")
     }
 
     /// Which addresses may be called.

@@ -4,10 +4,12 @@ mod connections;
 mod descriptors;
 mod metered;
 mod protocol_errors;
+mod tls;
 mod write_timeout;
 
 pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
+pub use tls::Tls;
 
 use crate::app::App;
 use crate::flow;
@@ -21,6 +23,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 /// Descriptors for storage, platform calls and everything else but webhooks, which are counted separately.
 const OTHER_DESCRIPTORS: usize = 256;
@@ -28,10 +31,64 @@ const OTHER_DESCRIPTORS: usize = 256;
 /// The pause before rehashing of inbound secrets is retried.
 const REHASH_PAUSE: Duration = Duration::from_secs(60);
 
+/// Connections to the second address: monitoring, and a person now and then.
+const OPERATIONS_CONNECTIONS: usize = 64;
+
 /// Serves until `stop` resolves, then lets active requests finish.
 pub async fn serve(app: Arc<App>, listener: TcpListener, stop: impl Future<Output = ()>) {
+    serve_on(app, listener.into(), stop).await;
+}
+
+/// Where the service listens.
+pub struct Listeners {
+    pub main: TcpListener,
+    /// For the metrics, the probes and the API reference.
+    pub operations: Option<TcpListener>,
+    pub tls: Option<Arc<Tls>>,
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(main: TcpListener) -> Self {
+        Self {
+            main,
+            operations: None,
+            tls: None,
+        }
+    }
+}
+
+/// Serves on all addresses in the same way.
+pub async fn serve_on(app: Arc<App>, listeners: Listeners, stop: impl Future<Output = ()>) {
+    let Listeners {
+        main,
+        operations,
+        tls,
+    } = listeners;
+    let acceptor = match tls.as_ref().map(Tls::acceptor).transpose() {
+        Ok(acceptor) => acceptor,
+        Err(error) => {
+            tracing::error!(%error, "TLS cannot be used");
+            return;
+        }
+    };
+    let following = tls.map(|tls| tokio::spawn(tls.follow()));
+    let operating = operations.map(|listener| tokio::spawn(serve_operations(Arc::clone(&app), listener)));
     let routes = router::service(Arc::clone(&app));
-    serve_routes(app, routes, listener, stop).await;
+    serve_encrypted(app, routes, main, acceptor, stop).await;
+    for task in [following, operating].into_iter().flatten() {
+        task.abort();
+    }
+}
+
+/// Serves the second address until the service has stopped: a stopping service is still observed.
+async fn serve_operations(app: Arc<App>, listener: TcpListener) {
+    let limits = Limits {
+        connections: OPERATIONS_CONNECTIONS,
+        connections_per_address: OPERATIONS_CONNECTIONS,
+        ..limits(&app)
+    };
+    let service = TowerToHyperService::new(router::operations(app));
+    serve_connections(listener, service, limits, std::future::pending()).await;
 }
 
 /// Retries until it has succeeded: until then lookups find both forms of a hash.
@@ -54,6 +111,16 @@ pub async fn serve_routes(
     app: Arc<App>,
     routes: Router,
     listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) {
+    serve_encrypted(app, routes, listener, None, stop).await;
+}
+
+async fn serve_encrypted(
+    app: Arc<App>,
+    routes: Router,
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
     stop: impl Future<Output = ()>,
 ) {
     let address = match listener.local_addr() {
@@ -81,6 +148,8 @@ pub async fn serve_routes(
         app.spawn_worker("resends", flow::deliver::resend_all::run),
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
+        app.spawn_worker("account removal", flow::upkeep::account_removal::run),
+        app.spawn_worker("master key", flow::upkeep::master_key::run),
         app.spawn_worker("news", flow::read::event_feed::run),
         app.spawn_worker("presence", flow::presence::run),
         app.spawn_worker("escalation", flow::escalation::run),
@@ -93,7 +162,7 @@ pub async fn serve_routes(
         app.spawn_worker("store hours", flow::stores::run_schedules),
         app.spawn_worker("throttle", flow::stores::run_throttles),
     ];
-    let limits = limits(&app);
+    let limits = Limits { tls, ..limits(&app) };
     let drain = limits.drain;
     let stop = async {
         stop.await;
@@ -156,5 +225,6 @@ fn limits(app: &App) -> Limits {
         // Validated when the settings were loaded.
         proxies: Arc::new(app.settings.proxies().unwrap_or_default()),
         refusals: Arc::clone(&app.metrics.refusals),
+        tls: None,
     }
 }

@@ -12,6 +12,7 @@ use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
@@ -38,7 +39,10 @@ use utoipa_axum::router::OpenApiRouter;
 pub const ERRORS: [(&str, &str); 15] = [
     ("400", "The request is broken"),
     ("401", "No key, or a wrong one"),
-    ("403", "Only the primary key of the account may do this"),
+    (
+        "403",
+        "The key may not do this, the account is disabled, or it has reached a quota",
+    ),
     ("404", "It is not there, or it is another account's"),
     ("405", "The path does not take this method"),
     ("408", "The body took too long"),
@@ -343,19 +347,34 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
+/// The document with the address at which this service is reached, if that is known.
+fn served_at(public_url: &str) -> OpenApi {
+    let mut document = document();
+    if !public_url.is_empty() {
+        document.servers = Some(vec![
+            ServerBuilder::new()
+                .url(public_url.trim_end_matches('/'))
+                .description(Some("This service"))
+                .build(),
+        ]);
+    }
+    document
+}
+
 /// Serves the document at `/openapi.json`.
 pub fn router() -> Router<Arc<HttpState>> {
     // Generated at the first request: it takes some megabytes, and most servers never serve it.
     let text: Arc<OnceCell<Bytes>> = Arc::default();
-    let read = async move || -> Result<_, ApiError> {
-        let text = text.get_or_try_init(write_document).await?.clone();
+    let read = async move |State(state): State<Arc<HttpState>>| -> Result<_, ApiError> {
+        let public_url = state.app.settings.public_url.clone();
+        let text = text.get_or_try_init(|| write_document(public_url)).await?.clone();
         Ok(([(CONTENT_TYPE, "application/json")], text))
     };
     Router::new().route("/openapi.json", get(read))
 }
 
-async fn write_document() -> Result<Bytes, ApiError> {
-    let written = tokio::task::spawn_blocking(|| document().to_json()).await;
+async fn write_document(public_url: String) -> Result<Bytes, ApiError> {
+    let written = tokio::task::spawn_blocking(move || served_at(&public_url).to_json()).await;
     match written {
         Ok(Ok(text)) => Ok(text.into()),
         _ => Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)),

@@ -1,11 +1,15 @@
 //! `garson account`: accounts and their first keys.
 
-use super::command::{CommandError, Outcome, failed, print_line, read_secret, with_app};
+use super::account_control::{self, ControlCommand};
+use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::secret_input::read_secret;
 use crate::app::App;
 use crate::config::Settings;
+use crate::flow::admin::account_control::state;
 use crate::flow::admin::{accounts, sessions};
 use crate::flow::read::operator;
 use clap::{Args, Subcommand};
+use garson_core::account_state::AccountState;
 use garson_core::secret::Secret;
 use serde_json::json;
 use std::path::PathBuf;
@@ -40,21 +44,27 @@ pub enum AccountCommand {
         #[arg(long)]
         json: bool,
     },
+    #[command(flatten)]
+    Control(ControlCommand),
 }
 
-/// The password of the control panel; generated and printed if neither is given.
+/// The password of the control panel; generated and printed if none is given.
 #[derive(Args)]
 pub struct PasswordArgs {
-    /// The password; the process list shows it to other users of this machine: prefer --password-file
-    #[arg(long)]
-    password: Option<String>,
-    /// A file whose first line is the password; - reads standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "password")]
+    /// A file whose first line is the password; - reads standard input, where a terminal asks for it
+    #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
 }
 
+/// The last transaction of an import writes everything that workers act on; it must not be given up while it goes on.
+const IMPORT_SECONDS: u32 = 3_600;
+
 pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
-    with_app(settings, |app| async move {
+    let mut settings = settings.clone();
+    if matches!(command, AccountCommand::Control(ControlCommand::Import { .. })) {
+        settings.storage.answer_seconds = IMPORT_SECONDS;
+    }
+    with_app(&settings, |app| async move {
         match command {
             AccountCommand::Create {
                 name,
@@ -98,15 +108,25 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
             }
             AccountCommand::List { json } => {
                 for account in accounts::list(&app).await.map_err(failed)? {
+                    let found = state(&app, account.id).await.map_err(failed)?;
+                    let state = found.state.as_str();
                     print_line(&if json {
-                        json!({ "accountId": account.id, "name": account.name, "email": account.email })
-                            .to_string()
+                        json!({
+                            "accountId": account.id, "name": account.name, "email": account.email,
+                            "state": state, "reason": found.reason,
+                        })
+                        .to_string()
                     } else {
-                        format!("{}  {}  {}", account.id, account.email, account.name)
+                        let shown = match found.state {
+                            AccountState::Active => String::new(),
+                            _ => format!("  {state}"),
+                        };
+                        format!("{}  {}  {}{shown}", account.id, account.email, account.name)
                     });
                 }
                 Ok(())
             }
+            AccountCommand::Control(command) => account_control::run(&app, command).await,
         }
     })
 }
@@ -114,18 +134,14 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
 /// The address of the panel: that of a running server, which may have been started with another one than the settings have.
 async fn panel_url(app: &App) -> Result<String, CommandError> {
     let running = operator::server_addresses(app).await.map_err(failed)?;
-    let address = running.first().copied();
-    Ok(address.map_or_else(
-        || format!("http://{}/", app.settings.listen),
-        |address| format!("http://{address}/"),
-    ))
+    let listening_on = running
+        .first()
+        .map_or_else(|| app.settings.listen.clone(), ToString::to_string);
+    Ok(format!("{}/", app.settings.base_url(&listening_on)))
 }
 
 /// The given password, or a generated one, which is printed.
 fn given_or_made(given: PasswordArgs) -> Result<(Secret<String>, Option<String>), CommandError> {
-    if let Some(password) = given.password {
-        return Ok((Secret::new(password), None));
-    }
     if let Some(file) = given.password_file {
         return Ok((read_secret(&file)?, None));
     }

@@ -3,10 +3,8 @@
 use crate::app::{App, StartError};
 use crate::config::Settings;
 use crate::flow::Fault;
-use garson_core::secret::Secret;
 use std::fmt;
 use std::future::Future;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Why a command failed.
@@ -29,20 +27,6 @@ pub fn failed(fault: Fault) -> CommandError {
 }
 
 pub type Outcome = Result<(), CommandError>;
-
-/// Reads a secret that must not appear in the process list: the first line of a file, or of standard input for `-`.
-pub fn read_secret(file: &Path) -> Result<Secret<String>, CommandError> {
-    let text = if file.as_os_str() == "-" {
-        std::io::read_to_string(std::io::stdin())
-    } else {
-        std::fs::read_to_string(file)
-    };
-    let text = text.map_err(|error| CommandError(format!("{} cannot be read: {error}", file.display())))?;
-    match text.lines().next() {
-        Some(line) if !line.is_empty() => Ok(Secret::new(line.to_owned())),
-        _ => Err(CommandError(format!("{} is empty", file.display()))),
-    }
-}
 
 /// Prints to standard output. A closed pipe is not an error.
 pub fn print_line(text: &str) {

@@ -6,7 +6,7 @@ use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
 use garson_store::engine::Schema;
-use garson_store::tables::{accounts, inbox};
+use garson_store::tables::{accounts, inbox, key_rotation};
 use garson_store::{Engine, Location, StoreError, Vault, vault};
 
 struct Findings {
@@ -130,16 +130,21 @@ async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
     let key = key_file::master_key(settings, true).map_err(|error| error.to_string())?;
     let vault = Vault::new(&key);
     store
-        .read(move |tx| vault::verify_key(tx, &vault))
+        .read(move |tx| {
+            if let Some(rotation) = key_rotation::find(tx)? {
+                rotation.apply(&vault, &key)?;
+            }
+            vault::verify_key(tx, &vault)
+        })
         .await
         .map_err(text)
 }
 
 fn check_key_file(settings: &Settings, findings: &mut Findings) {
-    if let Some(path) = key_file::exposed(settings) {
+    if let Some((path, allowed)) = key_file::exposed(settings) {
         findings.wrong(&format!(
-            "{} is readable by other users: chmod 600 it",
-            path.display()
+            "{path} is readable by other users: chmod {allowed} {path}",
+            path = path.display()
         ));
     } else if settings.data.join("master.key").exists() {
         findings.good("the key file is private");

@@ -1,19 +1,22 @@
-//! The key that events carry, as a flag or variable of `garson receive` and `garson check-receiver`.
+//! The key that events carry, from a file or a variable, for `garson receive` and `garson check-receiver`.
 
 use super::command::CommandError;
+use super::secret_input::read_secret;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use garson_core::account::AuthorizationForm;
 use garson_core::secret::Secret;
+use std::path::PathBuf;
 
 /// Other users of the machine can see a key on the command line; a variable they cannot.
 const VARIABLE: &str = "GARSON_RECEIVE_KEY";
 
 #[derive(Args)]
 pub struct KeyArgs {
-    /// The key that events carry, that is your account's primary API key; or the variable GARSON_RECEIVE_KEY
-    #[arg(long, value_name = "KEY")]
-    key: Option<String>,
+    /// A file whose first line is the key that events carry, that is your account's primary API key; - reads standard
+    /// input. Or the variable GARSON_RECEIVE_KEY
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
     /// How the header carries it: `Authorization: Bearer KEY` or `Authorization: KEY`
     #[arg(long, value_name = "FORM", default_value = "bearer", value_parser = form())]
     pub authorization: AuthorizationForm,
@@ -25,10 +28,14 @@ fn form() -> impl TypedValueParser<Value = AuthorizationForm> {
 }
 
 impl KeyArgs {
-    /// The key, if there is one; the flag wins over the variable.
+    /// The key, if there is one; the file wins over the variable.
     pub fn key(&self) -> Result<Option<Secret<String>>, CommandError> {
-        let Some(key) = self.key.clone().or_else(|| std::env::var(VARIABLE).ok()) else {
-            return Ok(None);
+        let key = match &self.key_file {
+            Some(file) => read_secret(file)?.expose().clone(),
+            None => match std::env::var(VARIABLE) {
+                Ok(key) => key,
+                Err(_) => return Ok(None),
+            },
         };
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(CommandError(

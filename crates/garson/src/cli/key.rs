@@ -1,6 +1,7 @@
-//! `garson key`: API keys, for operators.
+//! `garson key`: API keys and the master key, for operators.
 
 use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::rotate::{self, RotateArgs};
 use crate::config::Settings;
 use crate::flow::admin::accounts;
 use crate::flow::admin::accounts::Actor;
@@ -29,6 +30,8 @@ pub enum KeyCommand {
         #[command(flatten)]
         whose: Whose,
     },
+    /// Replace the master key, which seals all secrets in the database, while the service runs
+    Rotate(RotateArgs),
     /// Revoke a key; a running server notices within a second
     Revoke {
         #[command(flatten)]
@@ -40,8 +43,15 @@ pub enum KeyCommand {
 
 pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
     with_app(settings, |app| async move {
+        let command = match command {
+            KeyCommand::Rotate(args) => return rotate::run(&app, args).await,
+            command => command,
+        };
         let (KeyCommand::Issue { whose, .. } | KeyCommand::List { whose } | KeyCommand::Revoke { whose, .. }) =
-            &command;
+            &command
+        else {
+            return Ok(());
+        };
         let account = accounts::by_email(&app, &whose.email).await.map_err(failed)?.id;
         match command {
             KeyCommand::Issue { label, .. } => {
@@ -64,6 +74,7 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                     print_line(&format!("{}  …{}  {primary}  {used}  {label}", key.id, key.hint));
                 }
             }
+            KeyCommand::Rotate(_) => {}
             KeyCommand::Revoke { id, .. } => {
                 let id = id
                     .parse()

@@ -1,6 +1,7 @@
 //! The flags that every command accepts.
 
 use super::command::CommandError;
+use super::secret_input::refuse_password;
 use crate::config::Settings;
 use clap::Args;
 use std::path::PathBuf;
@@ -14,8 +15,8 @@ pub struct Options {
     /// The data folder, with the SQLite database and the key file
     #[arg(long, global = true, value_name = "FOLDER")]
     pub data: Option<String>,
-    /// Use PostgreSQL instead: postgres://user:password@host/database. The process list shows it to other users of this
-    /// machine: prefer the variable GARSON_DATABASE_URL or garson.toml if it has a password
+    /// Use PostgreSQL instead: postgres://user@host/database. One with a password belongs into the variable
+    /// GARSON_DATABASE_URL or garson.toml, since the process list shows arguments to other users of this machine
     #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
 }
@@ -39,6 +40,10 @@ impl Options {
     }
 
     fn with_flags(&self, mut flags: Vec<(&'static str, String)>) -> Result<Settings, CommandError> {
+        if let Some(url) = &self.database_url {
+            let instead = "the variable GARSON_DATABASE_URL or garson.toml";
+            refuse_password(url, "--database-url", instead)?;
+        }
         flags.extend(self.flags());
         Ok(Settings::load(self.config.as_deref(), std::env::vars(), flags)?)
     }

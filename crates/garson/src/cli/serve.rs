@@ -4,6 +4,7 @@ use super::command::{CommandError, Outcome, failed, print_line, runtime};
 use crate::app::{App, StartError, lock_data};
 use crate::config::Settings;
 use crate::flow::read::operator;
+use crate::server::{Listeners, Tls};
 use crate::{server, telemetry};
 use clap::Args;
 use garson_store::Location;
@@ -69,25 +70,45 @@ fn start(StartError(message): StartError) -> CommandError {
     CommandError(message)
 }
 
-/// Listens on the configured address.
-pub async fn listen(app: &App) -> Result<TcpListener, CommandError> {
-    let address = &app.settings.listen;
+/// Listens on the configured addresses.
+pub async fn listen(app: &App) -> Result<Listeners, CommandError> {
+    let settings = &app.settings;
+    let tls = Tls::load(&settings.tls).map_err(|error| CommandError(format!("TLS: {error}")))?;
+    let second = &settings.server.operations_listen;
+    Ok(Listeners {
+        main: bind(&settings.listen).await?,
+        operations: match second.as_str() {
+            "" => None,
+            address => Some(bind(address).await?),
+        },
+        tls,
+    })
+}
+
+async fn bind(address: &str) -> Result<TcpListener, CommandError> {
     TcpListener::bind(address)
         .await
         .map_err(|error| CommandError(format!("cannot listen on {address}: {error}")))
 }
 
 /// Serves until a signal arrives; `started` is called when it accepts requests.
-pub async fn run(app: Arc<App>, listener: TcpListener, started: impl FnOnce()) -> Outcome {
+pub async fn run(app: Arc<App>, listeners: Listeners, started: impl FnOnce()) -> Outcome {
     // Before the address is announced.
     server::raise_limit();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let address = listener.local_addr()?;
+    let address = listeners.main.local_addr()?;
+    let scheme = if listeners.tls.is_some() { "https" } else { "http" };
     print_line(&format!(
-        "garson {} listens on http://{address}",
+        "garson {} listens on {scheme}://{address}",
         env!("CARGO_PKG_VERSION")
     ));
+    if let Some(operations) = &listeners.operations {
+        let address = operations.local_addr()?;
+        print_line(&format!(
+            "metrics, health and API reference are at http://{address}"
+        ));
+    }
     tracing::info!(%address, storage = app.store.name(), "started");
     started();
     let stop = async move {
@@ -97,7 +118,7 @@ pub async fn run(app: Arc<App>, listener: TcpListener, started: impl FnOnce()) -
         }
         tracing::info!("stopping");
     };
-    server::serve(app, listener, stop).await;
+    server::serve_on(app, listeners, stop).await;
     tracing::info!("stopped");
     Ok(())
 }

@@ -8,6 +8,7 @@ use garson_sim::views::{
 use garson_sim::{ControlClient, Platform, Sim, SimSettings};
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Args)]
@@ -42,9 +43,13 @@ enum SimCommand {
         /// Where the service listens, such as http://127.0.0.1:8080; without it orders wait to be polled
         #[arg(long)]
         hook_url: Option<String>,
-        /// NAME=VALUE, for each credential of the platform
+        /// NAME=VALUE, for each credential of the platform. The simulated ones are invented; others may read them in the process
+        /// list
         #[arg(long = "credential", value_name = "NAME=VALUE")]
         credentials: Vec<String>,
+        /// A file with such credentials, one on each line
+        #[arg(long, value_name = "FILE")]
+        credentials_file: Option<PathBuf>,
     },
     /// Place orders
     Order {
@@ -162,8 +167,14 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
             platform,
             remote_id,
             hook_url,
-            credentials,
+            mut credentials,
+            credentials_file,
         } => {
+            if let Some(file) = credentials_file {
+                let text = std::fs::read_to_string(&file)
+                    .map_err(|error| CommandError(format!("{} cannot be read: {error}", file.display())))?;
+                credentials.extend(text.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+            }
             let store = StoreRequest {
                 platform,
                 remote_id,

@@ -133,7 +133,10 @@ impl Layer {
                 continue;
             };
             // Variables of the command line and of tests.
-            if key == "CONFIG" || key == "RECEIVE_KEY" || key.starts_with("TEST_") || is_injected(key) {
+            if matches!(key, "CONFIG" | "RECEIVE_KEY" | "PRINT_KEY")
+                || key.starts_with("TEST_")
+                || is_injected(key)
+            {
                 continue;
             }
             let key = key.to_ascii_lowercase().replace("__", ".");

@@ -1,5 +1,7 @@
 //! Records that accounts and operators manage: accounts, keys, restaurants, integrations, sessions.
 
+pub mod account_control;
+pub mod account_move;
 pub mod accounts;
 pub mod api_auth;
 pub mod branch_proofs;
@@ -18,5 +20,6 @@ pub mod menu;
 pub mod notices;
 pub mod payment_matching;
 pub mod printers;
+pub mod quotas;
 pub mod restaurants;
 pub mod sessions;

@@ -2,6 +2,7 @@
 
 use crate::net::guard;
 use crate::supervisor::TurnError;
+use garson_core::account_state::QuotaKind;
 use garson_core::explanation::{Explanation, TargetRefusal};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
@@ -150,6 +151,21 @@ pub enum Fault {
     TooManyChannels,
     #[error("The last key of an account cannot be revoked here.")]
     LastKey,
+    /// The operator has disabled the account, or is deleting it.
+    #[error(
+        "The account is disabled; the operator of this service can enable it. Orders of platforms are still recorded."
+    )]
+    AccountDisabled,
+    #[error("The account is being deleted.")]
+    AccountDeleting,
+    #[error("The account is in use: disable it first (garson account disable).")]
+    NotDisabled,
+    #[error("The account has reached its quota of {limit} {}; the operator of this service can raise it.", .kind.as_str())]
+    QuotaReached { kind: QuotaKind, limit: i64 },
+    #[error(
+        "The account has reached its quota of {limit} orders for today; the operator of this service can raise it."
+    )]
+    OrderQuotaReached { limit: i64 },
     #[error("The e-mail address or the password is wrong.")]
     SignInRefused,
     /// There were too many wrong passwords lately.

@@ -18,7 +18,7 @@ pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 60 * 60);
 pub use garson_store::tables::idempotency::KeyedRequest;
 
 /// What stored answers are sealed for.
-const SEAL_CONTEXT: &str = "idempotency/body";
+const SEAL_CONTEXT: &str = garson_store::tables::sealed::RESPONSES;
 /// Longer than any request runs. It applies where nothing else shows that a run is dead: see [`idempotency::reserve`].
 const LEASE: Duration = Duration::from_secs(60);
 /// The pause before a failed write is retried.

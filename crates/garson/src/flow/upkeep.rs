@@ -1,6 +1,9 @@
-//! Background work that keeps the service running: cluster membership, sweeping, retention, health.
+//! Background work that keeps the service running: cluster membership, sweeping, retention, health, the rotation of the master key.
 
+pub mod account_removal;
 pub mod health;
+pub mod key_rotation;
+pub mod master_key;
 pub mod membership;
 pub mod retention;
 pub mod sweep;

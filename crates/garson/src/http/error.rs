@@ -57,6 +57,8 @@ codes! {
     RepeatedKey 400 "repeated_key",
     Unauthorized 401 "unauthorized",
     PrimaryKeyRequired 403 "primary_key_required",
+    AccountDisabled 403 "account_disabled",
+    QuotaReached 403 "quota_reached",
     NotFound 404 "not_found",
     OrderNotFound 404 "order_not_found",
     BusinessNotFound 404 "business_not_found",
@@ -105,6 +107,7 @@ codes! {
     TooManyRetries 429 "too_many_retries",
     TooManyPrints 429 "too_many_prints",
     TooManySends 429 "too_many_sends",
+    OrderQuotaReached 429 "order_quota_reached",
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
@@ -276,6 +279,10 @@ impl From<Fault> for ApiError {
             Fault::TooManyStreams | Fault::TooManyRetries | Fault::TooManySends | Fault::TooManyPrints => {
                 error.header(header::RETRY_AFTER, HeaderValue::from_static("10"))
             }
+            // The day may end earlier; whoever asks once an hour does no harm.
+            Fault::OrderQuotaReached { .. } => {
+                error.header(header::RETRY_AFTER, HeaderValue::from_static("3600"))
+            }
             Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
                 Self::unauthorized()
             }
@@ -302,6 +309,9 @@ fn code_of(fault: &Fault) -> Code {
         Fault::TargetNotAllowed { .. } => Code::TargetNotAllowed,
         Fault::TargetUnreachable { .. } => Code::TargetUnreachable,
         Fault::PrimaryKeyRequired => Code::PrimaryKeyRequired,
+        Fault::AccountDisabled | Fault::AccountDeleting | Fault::NotDisabled => Code::AccountDisabled,
+        Fault::QuotaReached { .. } => Code::QuotaReached,
+        Fault::OrderQuotaReached { .. } => Code::OrderQuotaReached,
         Fault::RemoteIdTaken { .. } => Code::RemoteIdTaken,
         Fault::UnknownProvider { .. } => Code::UnknownProvider,
         Fault::Platform(PlatformError::Unsupported { .. }) => Code::NotSupported,

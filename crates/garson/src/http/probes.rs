@@ -16,7 +16,10 @@ pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
+}
+
+pub fn metrics_route() -> Router<Arc<HttpState>> {
+    Router::new().route("/metrics", get(metrics))
 }
 
 static STORAGE_WARNINGS: Throttle = Throttle::for_outages();

@@ -39,6 +39,11 @@ use crate::http::state::HttpState;
 use axum::Router;
 use std::sync::Arc;
 
+/// The routes of the API reference alone.
+pub fn reference_routes() -> Router<Arc<HttpState>> {
+    reference::routes()
+}
+
 /// The routes of every page.
 pub fn routes() -> Router<Arc<HttpState>> {
     let routes = Router::new();

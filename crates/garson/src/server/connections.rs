@@ -19,12 +19,17 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
+use tokio_rustls::server::TlsStream;
+use tokio_rustls::{Accept, TlsAcceptor};
 
 /// A client that does not finish the head of a request in this time is disconnected.
 const HEAD_DEADLINE: Duration = Duration::from_secs(15);
+/// A client that does not finish the TLS handshake in this time is disconnected.
+const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(10);
 /// A client whose socket accepts nothing for this time is disconnected.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_HEAD: usize = 64 * 1024;
@@ -45,7 +50,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const RECHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many connections are admitted, and how long they may take.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Limits {
     pub connections: usize,
     /// For one address; does not apply to proxies.
@@ -54,6 +59,8 @@ pub struct Limits {
     pub drain: Duration,
     pub proxies: Arc<Proxies>,
     pub refusals: Arc<Refusals>,
+    /// Connections begin with a TLS handshake.
+    pub tls: Option<TlsAcceptor>,
 }
 
 /// Serves every connection until `stop` is done; `false` when some did not finish in time.
@@ -90,28 +97,68 @@ where
         };
         // Only an optimisation.
         let _ = stream.set_nodelay(true);
-        let stream = TokioIo::new(HookedStream::new(
-            HookedStream::new(stream, WriteTimeout::new(WRITE_TIMEOUT)),
-            ProtocolErrors::default(),
-        ));
+        let stream = HookedStream::new(stream, WriteTimeout::new(WRITE_TIMEOUT));
         let service = Metered {
             service: service.clone(),
             connection: Arc::clone(&connection),
             proxies: Arc::clone(&limits.proxies),
+            is_encrypted: limits.tls.is_some(),
         };
-        let serving = builder.serve_connection(stream, service).into_owned();
         let (stopped, open) = (stopped.clone(), open.clone());
-        tokio::spawn(async move {
-            supervise(serving, &connection, stopped).await;
-            connection.remove();
-            drop(open);
-        });
+        match &limits.tls {
+            None => {
+                let serving = builder.serve_connection(served(stream), service).into_owned();
+                tokio::spawn(async move {
+                    supervise(serving, &connection, stopped).await;
+                    connection.remove();
+                    drop(open);
+                });
+            }
+            Some(tls) => {
+                let (handshake, builder) = (tls.accept(stream), builder.clone());
+                tokio::spawn(async move {
+                    if let Some(stream) = shake_hands(handshake, &connection, stopped.clone()).await {
+                        let serving = builder.serve_connection(served(stream), service).into_owned();
+                        supervise(serving, &connection, stopped).await;
+                    }
+                    connection.remove();
+                    drop(open);
+                });
+            }
+        }
     }
     drop((listener, open));
     stopping.send_replace(true);
     tokio::time::timeout(limits.drain, all_closed.recv())
         .await
         .is_ok()
+}
+
+/// The stream as hyper needs it.
+fn served<S>(stream: S) -> TokioIo<HookedStream<S, ProtocolErrors>> {
+    TokioIo::new(HookedStream::new(stream, ProtocolErrors::default()))
+}
+
+/// Waits for the handshake; `None` when it fails, takes too long, or the connection is to be closed. Until then the connection
+/// counts as one that has sent no request.
+async fn shake_hands<S>(
+    handshake: Accept<S>,
+    connection: &Connection,
+    mut stopped: watch::Receiver<bool>,
+) -> Option<TlsStream<S>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    tokio::select! {
+        // A failed handshake is the client's failure, like other errors of connections.
+        done = handshake => done.ok(),
+        () = connection.closed() => None,
+        _ = stopped.wait_for(|stopped| *stopped) => None,
+        () = sleep(HANDSHAKE_DEADLINE) => {
+            connection.refuse(Refusal::NoRequest);
+            None
+        }
+    }
 }
 
 fn builder() -> auto::Builder<TokioExecutor> {

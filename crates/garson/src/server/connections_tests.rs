@@ -39,6 +39,7 @@ async fn serve_with(send_stall: Duration) -> Served {
         drain: Duration::from_secs(50),
         proxies: Arc::default(),
         refusals: Arc::default(),
+        tls: None,
     };
     let service = service_fn(|request: Request<Incoming>| async move {
         if request.uri().path() == "/slow" {

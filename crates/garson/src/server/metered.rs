@@ -4,7 +4,7 @@
 use crate::http::connection_registry::{ActiveRequest, Connection};
 use crate::net::client_address::{ClientAddress, Proxies};
 use bytes::{Buf, Bytes};
-use http::{Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use std::future::Future;
@@ -13,12 +13,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+/// How a proxy says whether its client uses HTTPS.
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
 /// The service of one connection.
 #[derive(Clone)]
 pub struct Metered<S> {
     pub service: S,
     pub connection: Arc<Connection>,
     pub proxies: Arc<Proxies>,
+    pub is_encrypted: bool,
 }
 
 impl<S, B> Service<Request<Incoming>> for Metered<S>
@@ -34,6 +38,11 @@ where
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let active = Arc::new(ActiveRequest::begin(&self.connection));
         let client = self.proxies.client(self.connection.peer, request.headers());
+        if self.is_encrypted {
+            // As a proxy that ends TLS says it; what the client says of itself does not count.
+            let https = HeaderValue::from_static("https");
+            request.headers_mut().insert(FORWARDED_PROTO, https);
+        }
         let extensions = request.extensions_mut();
         extensions.insert(ClientAddress(client));
         extensions.insert(Arc::clone(&self.connection));

@@ -101,7 +101,7 @@ fn check_taken(endpoint: &Endpoint, reply: &Reply) -> Result<(), Finding> {
         Some(401 | 403) => Err(Finding::fail(
             VALID,
             seen,
-            "The key was refused: is --key the one that it expects, and --authorization the form?",
+            "The key was refused: is it the one that it expects, and --authorization the form?",
         )),
         Some(404 | 405) => Err(Finding::fail(
             VALID,

@@ -24,12 +24,12 @@ use uuid::Uuid;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  garson check-receiver http://127.0.0.1:3000/garson --key gsn_…
-  garson check-receiver https://shop.example.com/garson --key gsn_… --json
+  garson check-receiver http://127.0.0.1:3000/garson --key-file key
+  garson check-receiver https://shop.example.com/garson --key-file key --json
 
 The events that it sends look like real ones, of orders that do not exist: providerOrderId begins
 with GARSON-CHECK-, and restaurantId is all zeros. Your endpoint should take them as it takes events
-of an order it has not heard of. `garson receive --key KEY` passes every check; docs/receiving.md
+of an order it has not heard of. `garson receive --key-file FILE` passes every check; docs/receiving.md
 explains each of them.
 
 Ends with 0 if no check fails (warnings are no failures), with 1 otherwise.")]
@@ -66,7 +66,9 @@ pub fn run(args: &CheckArgs) -> Outcome {
     let target =
         Target::parse(&args.url).map_err(|refusal| CommandError(format!("{}: {refusal}", args.url)))?;
     let key = args.key.key()?.ok_or_else(|| {
-        CommandError("which key do events carry? --key KEY, or GARSON_RECEIVE_KEY".to_owned())
+        CommandError(
+            "which key do events carry? --key-file FILE, or the variable GARSON_RECEIVE_KEY".to_owned(),
+        )
     })?;
     // Private targets are allowed whatever the settings say: the developer chose this address, which is most often on the same
     // machine.

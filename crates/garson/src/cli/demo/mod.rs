@@ -57,7 +57,7 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         let app = App::open_server(settings, lock.as_mut())?;
         refuse_real_data(&app).await?;
         let listener = serve::listen(&app).await?;
-        let address = listener.local_addr()?;
+        let address = listener.main.local_addr()?;
         let password = password(address)?;
         let sample = prepare(&app, &password).await?;
         let reminder = format!(

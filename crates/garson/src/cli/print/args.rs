@@ -21,10 +21,7 @@ pub struct PrintArgs {
     /// The address of the service
     #[arg(long, value_name = "URL")]
     pub url: String,
-    /// An API key of the account; or the variable GARSON_PRINT_KEY
-    #[arg(long, value_name = "KEY", conflicts_with = "key_file")]
-    pub key: Option<String>,
-    /// Read the key from the first line of this file; `-` for standard input
+    /// A file whose first line is an API key of the account; `-` for standard input. Or the variable GARSON_PRINT_KEY
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
     /// tcp://HOST:PORT, a device such as /dev/usb/lp0, or cups:NAME

@@ -13,7 +13,8 @@ mod state;
 
 pub use args::PrintArgs;
 
-use super::command::{CommandError, Outcome, read_secret, runtime};
+use super::command::{CommandError, Outcome, runtime};
+use super::secret_input::read_secret;
 use crate::config::LogSettings;
 use crate::net::guard::{Policy, Target};
 use crate::net::{Certificates, Client};
@@ -59,12 +60,11 @@ pub fn run(args: &PrintArgs) -> Outcome {
 fn api(args: &PrintArgs) -> Result<Api, CommandError> {
     let target =
         Target::parse(&args.url).map_err(|refusal| CommandError(format!("{}: {refusal}", args.url)))?;
-    let key = match (&args.key, &args.key_file) {
-        (_, Some(file)) => read_secret(file)?,
-        (Some(key), None) => Secret::new(key.clone()),
-        (None, None) => Secret::new(std::env::var(KEY_VARIABLE).map_err(|_| {
+    let key = match &args.key_file {
+        Some(file) => read_secret(file)?,
+        None => Secret::new(std::env::var(KEY_VARIABLE).map_err(|_| {
             CommandError(format!(
-                "which API key? --key-file FILE, --key KEY, or the variable {KEY_VARIABLE}"
+                "which API key? --key-file FILE, or the variable {KEY_VARIABLE}"
             ))
         })?),
     };

@@ -27,9 +27,9 @@ const CONNECTIONS: usize = 128;
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  garson receive --key gsn_…                       show every event on http://127.0.0.1:9000/
-  garson receive --key gsn_… --fail-first 3        see what is sent again, and when
-  garson receive --key gsn_… --delay-ms 15000      be slower than Garson waits (10 s)
+  garson receive --key-file key                    show every event on http://127.0.0.1:9000/
+  garson receive --key-file key --fail-first 3     see what is sent again, and when
+  garson receive --key-file key --delay-ms 15000   be slower than Garson waits (10 s)
   garson receive --any-key --json | jq .veri.id    work with the events themselves
 
 Register its address with PUT /web-api/v1/webhook. Garson calls addresses like 127.0.0.1 only if it
@@ -47,7 +47,7 @@ pub struct ReceiveArgs {
     #[command(flatten)]
     key: KeyArgs,
     /// Accept events with any key, or without one
-    #[arg(long, conflicts_with = "key")]
+    #[arg(long, conflicts_with = "key_file")]
     any_key: bool,
     /// Wait this many milliseconds before each response
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -90,7 +90,9 @@ pub fn run(args: &ReceiveArgs) -> Outcome {
             listener.local_addr()?
         ));
         if is_open {
-            show.notice("No key is given, so any is taken: --key KEY checks it, --any-key silences this.");
+            show.notice(
+                "No key is given, so any is taken: --key-file FILE checks it, --any-key silences this.",
+            );
         }
         let stop = async move {
             tokio::select! {
@@ -118,6 +120,7 @@ async fn serve(listener: TcpListener, receiver: Arc<Receiver>, stop: impl Future
         drain: Duration::from_secs(1),
         proxies: Arc::default(),
         refusals: Arc::default(),
+        tls: None,
     };
     serve_connections(listener, service, limits, stop).await;
 }

@@ -3,6 +3,7 @@
 pub use super::common_passwords::SHORTEST_PASSWORD;
 
 use super::common_passwords::is_common;
+use super::quotas;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
@@ -160,12 +161,15 @@ pub async fn issue_key(
     label: Option<String>,
 ) -> Result<IssuedKey, Fault> {
     let fresh = new_key(label, id, app.now())?;
+    let defaults = app.settings.quotas;
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
             let secret = match keys::secret(tx, &vault, account, id)? {
                 Some(secret) => secret,
                 None => {
+                    accounts::lock(tx, account)?;
+                    quotas::check_keys(tx, account, &defaults)?;
                     keys::issue(tx, &vault, account, &fresh)?;
                     fresh.secret.clone()
                 }

@@ -6,7 +6,7 @@ use crate::flow::Fault;
 use crate::flow::admin::accounts::Actor;
 use crate::ttl_cache::TtlCache;
 use garson_core::id::{AccountId, KeyId};
-use garson_store::tables::keys;
+use garson_store::tables::{account_states, keys};
 use garson_store::vault::lookup_hash;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
@@ -63,7 +63,18 @@ impl ApiAuth {
         if let Some(caller) = self.cache.get(&hash, CACHE_TTL) {
             return Ok(Some(caller));
         }
-        let found = app.store.read(move |tx| keys::find(tx, &hash)).await?;
+        let found = app
+            .store
+            .read(move |tx| {
+                let found = keys::find(tx, &hash)?;
+                match found {
+                    Some((account, ..)) if !account_states::is_active(tx, account)? => {
+                        Err(Fault::AccountDisabled)
+                    }
+                    found => Ok(found),
+                }
+            })
+            .await?;
         let Some((account, key, is_primary)) = found else {
             return Ok(None);
         };

@@ -1,12 +1,12 @@
 //! Restaurants: create, read, change, link, delete, and what they have booked.
 
-use super::integrations;
+use super::{integrations, quotas};
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use garson_core::id::{AccountId, BusinessId, PackageId, RestaurantId};
 use garson_core::restaurant::{Config, Package, Restaurant, RestaurantFields};
-use garson_store::tables::{businesses, packages, restaurants};
+use garson_store::tables::{accounts, businesses, packages, restaurants};
 use garson_store::{Tx, Vault};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub async fn create(
     fields: RestaurantFields,
 ) -> Result<Restaurant, Fault> {
     check(app, &fields)?;
-    let now = app.now();
+    let (now, defaults) = (app.now(), app.settings.quotas);
     let vault = Arc::clone(&app.vault);
     let restaurant = Restaurant {
         id,
@@ -60,6 +60,8 @@ pub async fn create(
         .write(account, move |tx| {
             check_business(tx, account, restaurant.fields.business_id)?;
             if restaurants::find(tx, &vault, account, id)?.is_none() {
+                accounts::lock(tx, account)?;
+                quotas::check_restaurants(tx, account, &defaults)?;
                 restaurants::save(tx, &vault, account, &restaurant)?;
                 packages::replace(tx, id, &[Package::open_ended(PackageId::at(now), now)])?;
             }

@@ -13,6 +13,7 @@ use garson_core::account::Account;
 use garson_core::id::AccountId;
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
+use garson_store::tables::account_states;
 use garson_store::tables::accounts;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::{Session, SessionHash};
@@ -109,10 +110,12 @@ pub async fn sign_in(
                 return Ok::<_, Fault>(None);
             };
             let hash = accounts::password_hash(tx, account.id)?;
-            Ok(Some((account.id, hash)))
+            let is_active = account_states::is_active(tx, account.id)?;
+            Ok(Some((account.id, hash, is_active)))
         })
         .await?;
-    let (account, hash) = found.map_or((None, None), |(id, hash)| (Some(id), hash));
+    let is_active = found.as_ref().is_none_or(|(_, _, is_active)| *is_active);
+    let (account, hash) = found.map_or((None, None), |(id, hash, _)| (Some(id), hash));
     let client = from.client.map(one_address);
     let browser = account.zip(from.browser);
     let browser = browser.and_then(|(account, held)| known_browser(app, account, held));
@@ -123,6 +126,10 @@ pub async fn sign_in(
     }
     checked?;
     let account = account.ok_or(Fault::SignInRefused)?;
+    // Only who knows the password learns of it.
+    if !is_active {
+        return Err(Fault::AccountDisabled);
+    }
     let (now, cookie) = (app.now(), random_text()?);
     let session = Session {
         hash: lookup_hash(cookie.expose().as_bytes()),
@@ -265,6 +272,9 @@ pub async fn visit(app: &App, cookie: &str) -> Result<Option<Visit>, Fault> {
             let Some(session) = found.filter(|session| now < session.created_at.plus(LONGEST)) else {
                 return Ok::<_, Fault>(None);
             };
+            if !account_states::is_active(tx, session.account_id)? {
+                return Err(Fault::AccountDisabled);
+            }
             let account = accounts::by_id(tx, session.account_id)?;
             Ok(account.map(|account| Visit { session, account }))
         })

@@ -8,7 +8,7 @@ use garson_core::id::{AccountId, NodeId};
 use garson_store::publish::NodeMessage;
 use garson_store::tables::deliveries;
 use garson_store::tables::deliveries::{Delivery, PendingAccount, Settlement};
-use garson_store::tables::{accounts, keys, nodes};
+use garson_store::tables::{account_states, accounts, keys, nodes};
 use garson_store::{Partition, StoreError, Tx};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,6 +29,10 @@ pub async fn load(
         let Some(state) = state.filter(|state| state.node == Some(node)) else {
             return Ok(None);
         };
+        // Events of a disabled account wait; they are found when it is enabled.
+        if !account_states::is_active(tx, account)? {
+            return Ok(None);
+        }
         let count = |limit: usize| i64::try_from(limit).unwrap_or(i64::MAX);
         let address = match accounts::webhook(tx, account)? {
             None => Address::None,

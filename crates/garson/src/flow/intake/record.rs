@@ -10,8 +10,9 @@ use super::message::Understood;
 use super::order_lookup;
 use crate::app::App;
 use crate::flow::Fault;
+use crate::flow::admin::quotas;
 use crate::telemetry::{IntakeSource, MessageOutcome};
-use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform, Provider};
+use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform, Provider, Which};
 use garson_core::time::Timestamp;
 use garson_store::{Partition, StoreError, Tx};
 use std::sync::Arc;
@@ -43,9 +44,14 @@ pub(crate) async fn record(
         }
     );
     let kind = request.kind;
+    let account = message.integration().map(|it| it.account_id);
+    refuse_over_quota(app, platform, &message).await?;
     let job = IntakeJob::new(platform, request, message, now)?;
     let recorded = app.store.write(lane, move |tx| record_in(tx, &job)).await?;
     log(platform.provider(), kind, &recorded);
+    if let Some(account) = account.filter(|_| recorded.is_new_order) {
+        quotas::note_order(app, account);
+    }
     if may_have_missed_order {
         app.early_message_stored.notify_one();
     }
@@ -58,6 +64,31 @@ pub(crate) async fn record(
         }
     }
     Ok(recorded)
+}
+
+/// Refuses a new order of an own shop when the account's quota of the day is used up. Orders of platforms are always accepted.
+async fn refuse_over_quota(
+    app: &App,
+    platform: &'static dyn Platform,
+    message: &Understood,
+) -> Result<(), Fault> {
+    let Understood::Addressed(addressed) = message else {
+        return Ok(());
+    };
+    let (News::Order(sighting), true) = (&addressed.news, platform.capability().own_ids) else {
+        return Ok(());
+    };
+    let integration = addressed.connected.integration.clone();
+    let Err(refusal) = quotas::check_order(app, integration.account_id).await else {
+        return Ok(());
+    };
+    let which = Which::Identity(sighting.order.identity.clone());
+    let known = app
+        .store
+        .read(move |tx| order_lookup::find(tx, &integration, &which))
+        .await?;
+    // The same order again, or another version of it, is not a new one.
+    if known.is_some() { Ok(()) } else { Err(refusal) }
 }
 
 fn record_in(tx: &mut Tx<'_>, job: &IntakeJob) -> Result<Recorded, Fault> {

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::flow::Fault;
-use crate::flow::admin::restaurants;
+use crate::flow::admin::{quotas, restaurants};
 use crate::net::{HeaderCase, Log, Outgoing};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::id::{AccountId, RestaurantId};
@@ -65,6 +65,7 @@ pub async fn order(
     restaurant: Option<RestaurantId>,
     provider: Option<&str>,
 ) -> Result<Provider, Fault> {
+    quotas::check_order(app, account).await?;
     let integrations = integrations_of(app, account, restaurant).await?;
     let is_wanted = |it: &Integration| provider.is_none_or(|wanted| it.provider.as_str() == wanted);
     let chosen = integrations.iter().find(|it| is_wanted(it) && can_order(app, it));

@@ -18,7 +18,7 @@ use garson_store::tables::events;
 use garson_store::tables::events::StoredEvent;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::SessionHash;
-use garson_store::tables::{accounts, keys};
+use garson_store::tables::{account_states, accounts, keys};
 use garson_store::{Tx, Watcher, WatcherKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +86,10 @@ impl Pass {
         }
     }
 
-    fn is_valid(self, tx: &mut Tx<'_>, now: Timestamp) -> Result<bool, Fault> {
+    fn is_valid(self, tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<bool, Fault> {
+        if !account_states::is_active(tx, account)? {
+            return Ok(false);
+        }
         Ok(match self {
             Self::Key(key, _) => keys::exists(tx, key)?,
             Self::Session(hash) => sessions::find(tx, &hash, now)?.is_some(),
@@ -150,6 +153,9 @@ pub async fn wait_for_events(
             .read(move |tx| {
                 if !keys::exists(tx, key)? {
                     return Err(Fault::KeyRevoked);
+                }
+                if !account_states::is_active(tx, account)? {
+                    return Err(Fault::AccountDisabled);
                 }
                 let span = accounts::event_range(tx, account)?;
                 if request.cursor > Some(span.last) {
@@ -311,7 +317,7 @@ impl Follower {
         let (account, pass, place, now) = (self.account, self.pass, self.place, self.app.now());
         let read = move |tx: &mut Tx<'_>| {
             // Its client comes back with the place that it has, and hears of it.
-            if !pass.is_valid(tx, now)? || accounts::event_range(tx, account)?.has_gap_after(place) {
+            if !pass.is_valid(tx, account, now)? || accounts::event_range(tx, account)?.has_gap_after(place) {
                 return Ok(None);
             }
             Ok(Some(lists::events::after(tx, account, place, PAGE)?))

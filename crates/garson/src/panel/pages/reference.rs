@@ -13,6 +13,7 @@ use crate::panel::kit::assets;
 use crate::panel::kit::https::is_https;
 use askama::Template;
 use axum::Router;
+use axum::extract::State;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::{HeaderMap, StatusCode, header};
@@ -42,14 +43,29 @@ struct ReferencePage {
 /// The page, split where the address of the server belongs.
 type Parts = Vec<String>;
 
-async fn show_reference(headers: HeaderMap) -> Response {
+async fn show_reference(State(state): State<Arc<HttpState>>, headers: HeaderMap) -> Response {
     static PAGE: OnceLock<Option<Parts>> = OnceLock::new();
     // Reading the document takes a while the first time.
     let rendered = tokio::task::spawn_blocking(|| PAGE.get_or_init(render)).await;
     match rendered {
-        Ok(Some(parts)) => Html(parts.join(&server(&headers))).into_response(),
+        Ok(Some(parts)) => {
+            let public_url = state.app.settings.public_url.trim_end_matches('/');
+            let server = match public_url {
+                "" => server(&headers),
+                known => escaped(known),
+            };
+            Html(parts.join(&server)).into_response()
+        }
         _ => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
+}
+
+/// The operator's address as a part of the page.
+fn escaped(url: &str) -> String {
+    url.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 fn render() -> Option<Parts> {

@@ -3,6 +3,7 @@
 use super::labels::{label, label_product, label_values, platform_index, providers};
 use super::tally::Tally;
 use garson_core::platform::{IntakeOutcome, Provider};
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 
 label_values! {
@@ -57,6 +58,7 @@ impl MessageOutcome {
 pub struct Intake {
     messages: Tally,
     orders: Tally,
+    over_quota: Counter,
 }
 
 impl Intake {
@@ -74,7 +76,21 @@ impl Intake {
         );
         let orders = Tally::new(&providers(), &sources);
         registry.register("orders", "Orders that were not known before", orders.clone());
-        Self { messages, orders }
+        let over_quota = Counter::default();
+        registry.register(
+            "orders_over_quota",
+            "Orders of platforms beyond the quota of their account",
+            over_quota.clone(),
+        );
+        Self {
+            messages,
+            orders,
+            over_quota,
+        }
+    }
+
+    pub fn count_over_quota(&self) {
+        self.over_quota.inc();
     }
 
     pub fn count_message(&self, provider: Provider, source: IntakeSource, outcome: MessageOutcome) {

@@ -250,7 +250,10 @@ async fn show(
     if wrong.is_some() && builder.is_switched_on() {
         builder.mark_missing(&mut fields);
     }
-    let origin = origin(headers);
+    let origin = match api.app.settings.public_url.trim_end_matches('/') {
+        "" => origin(headers),
+        known => known.to_owned(),
+    };
     let layout = restaurant_layout(user, &restaurant);
     let page = page(&ConnectPage {
         header: RestaurantHeader::new(user, &restaurant, Tab::Integrations),
