@@ -57,6 +57,7 @@ mod escalation;
 mod hooks;
 mod isolation;
 mod net;
+mod operators;
 mod panel;
 mod platforms;
 mod printing;

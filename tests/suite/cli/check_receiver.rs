@@ -2,12 +2,15 @@
 
 use crate::support::{
     Authority, CannedResponse, Outcome, Program, ReceivedRequest, Receiver, block_on, command, program_run,
+    secret_file,
 };
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 const KEY: &str = "gsn_receiver_key";
+/// A file with that key.
+const KEY_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suite/cli/receiver.key");
 const BEARER: &str = "Bearer gsn_receiver_key";
 
 /// Runs the checks while the endpoint, which may live in this process, goes on.
@@ -21,7 +24,7 @@ async fn check(url: &str, flags: &[&str]) -> Outcome {
 
 /// The report of a receiver.
 async fn report(receiver: &Receiver) -> (Outcome, Value) {
-    let flags = ["--key", KEY, "--timeout-seconds", "5", "--json"];
+    let flags = ["--key-file", KEY_FILE, "--timeout-seconds", "5", "--json"];
     let outcome = check(&receiver.url("/garson"), &flags).await;
     let report =
         serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}{}", outcome.out, outcome.err));
@@ -80,16 +83,20 @@ fn receiver_with_a_trusted_private_ca_passes() {
         let receiver = receiver.keeps_connections();
         receiver.respond_with(good);
         let url = format!("https://{}/garson", receiver.addr);
-        let without = check(&url, &["--key", KEY]).await;
+        let without = check(&url, &["--key-file", KEY_FILE]).await;
         assert!(
             !without.success && without.out.contains("the certificate's issuer is not trusted"),
             "{}",
             without.out
         );
         let path = file.path().to_str().unwrap();
-        let with = check(&url, &["--key", KEY, "--trusted-certificates", path]).await;
+        let with = check(&url, &["--key-file", KEY_FILE, "--trusted-certificates", path]).await;
         assert!(with.success, "{}{}", with.out, with.err);
-        let wrong = check(&url, &["--key", KEY, "--trusted-certificates", "/nowhere"]).await;
+        let wrong = check(
+            &url,
+            &["--key-file", KEY_FILE, "--trusted-certificates", "/nowhere"],
+        )
+        .await;
         assert!(
             !wrong.success && wrong.err.contains("/nowhere cannot be read"),
             "{}",
@@ -109,10 +116,18 @@ fn bundled_receiver_passes_every_check() {
     block_on(async {
         for form in ["bearer", "bare"] {
             let mut start = command();
-            start.args(["receive", "--port", "0", "--key", KEY, "--authorization", form]);
+            start.args([
+                "receive",
+                "--port",
+                "0",
+                "--key-file",
+                KEY_FILE,
+                "--authorization",
+                form,
+            ]);
             let mut receiver = Program::start(start);
             let url = format!("http://{}/", receiver.address().await);
-            let outcome = check(&url, &["--key", KEY, "--authorization", form]).await;
+            let outcome = check(&url, &["--key-file", KEY_FILE, "--authorization", form]).await;
             assert!(outcome.success, "{}{}", outcome.out, outcome.err);
             assert!(
                 outcome.out.trim_end().ends_with("17 checks: 17 pass"),
@@ -177,7 +192,7 @@ fn no_response_fails_and_stops_the_checks() {
     block_on(async {
         let receiver = Receiver::start().await;
         receiver.set_default_response(CannedResponse::Silence);
-        let flags = ["--key", KEY, "--timeout-seconds", "1", "--json"];
+        let flags = ["--key-file", KEY_FILE, "--timeout-seconds", "1", "--json"];
         let outcome = check(&receiver.url("/"), &flags).await;
         let report: Value = serde_json::from_str(&outcome.out).unwrap();
         assert_eq!(with(&report, "fail"), ["in-time"], "{report:#}");
@@ -313,7 +328,7 @@ fn check_events_use_fictitious_orders() {
         receiver.respond_with(good);
         assert!(report(&receiver).await.0.success);
         let own = "0198c0de-0000-7000-8000-000000000001";
-        let flags = ["--key", KEY, "--restaurant-id", own];
+        let flags = ["--key-file", KEY_FILE, "--restaurant-id", own];
         assert!(check(&receiver.url("/own?token=hidden"), &flags).await.success);
         let events: Vec<ReceivedRequest> = receiver.seen();
         let events = events
@@ -347,7 +362,7 @@ fn unreachable_or_forbidden_endpoint_is_named() {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             listener.local_addr().unwrap()
         };
-        let outcome = check(&format!("http://{gone}/?token=hidden"), &["--key", KEY]).await;
+        let outcome = check(&format!("http://{gone}/?token=hidden"), &["--key-file", KEY_FILE]).await;
         assert!(
             !outcome.success && outcome.out.contains("fail  valid-event"),
             "{}",
@@ -357,7 +372,12 @@ fn unreachable_or_forbidden_endpoint_is_named() {
 
         let receiver = Receiver::start().await;
         receiver.respond_with(good);
-        let outcome = check(&receiver.url("/"), &["--key", "another"]).await;
+        let another = secret_file("another");
+        let outcome = check(
+            &receiver.url("/"),
+            &["--key-file", another.path().to_str().unwrap()],
+        )
+        .await;
         assert!(
             !outcome.success && outcome.out.contains("The key was refused"),
             "{}",
@@ -365,11 +385,11 @@ fn unreachable_or_forbidden_endpoint_is_named() {
         );
 
         for (url, flags, word) in [
-            ("ftp://127.0.0.1/", &["--key", KEY][..], "http"),
-            ("http://127.0.0.1:1/", &[], "--key"),
+            ("ftp://127.0.0.1/", &["--key-file", KEY_FILE][..], "http"),
+            ("http://127.0.0.1:1/", &[], "--key-file"),
             (
                 "http://127.0.0.1:1/",
-                &["--key", KEY, "--timeout-seconds", "0"],
+                &["--key-file", KEY_FILE, "--timeout-seconds", "0"],
                 "timeout",
             ),
         ] {

@@ -2,7 +2,7 @@
 
 use crate::support::{
     ApiClient, Backend, PanelUser, Program, TestStorage, block_on, command, command_after, program_run,
-    request, run_command, send, wait_until,
+    request, run_command, secret_file, send, wait_until,
 };
 use serde_json::{Value, json};
 
@@ -102,6 +102,7 @@ fn accounts_and_keys_are_managed_while_the_server_runs() {
                 &["account", "create", "--name", "x", "--email", "nonsense"],
             );
             assert!(!wrong.success && wrong.err.contains("e-mail"), "{}", wrong.err);
+            let password = secret_file("short");
             let short = [
                 "account",
                 "create",
@@ -109,8 +110,8 @@ fn accounts_and_keys_are_managed_while_the_server_runs() {
                 "x",
                 "--email",
                 "two@example.com",
-                "--password",
-                "short",
+                "--password-file",
+                password.path().to_str().unwrap(),
             ];
             let short = run_command(&storage, &short);
             assert!(

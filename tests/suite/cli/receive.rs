@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 const KEY: &str = "gsn_receiver_key";
+/// A file with that key.
+const KEY_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suite/cli/receiver.key");
 
 /// The receiver on a free port, with more flags.
 async fn start(flags: &[&str]) -> (Program, SocketAddr) {
@@ -68,7 +70,7 @@ async fn end(mut program: Program) -> String {
 #[test]
 fn event_is_printed_on_one_line() {
     block_on(async {
-        let (program, addr) = start(&["--key", KEY]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE]).await;
         assert_eq!(post(addr, &event("id-1", "5", 2)).await, 200);
         let line = &lines(&program, "id-1", 1).await[0];
         for part in ["siparis.durum_degisti", "WEB-5", "#2", "400 → 500 (preparing)"] {
@@ -89,7 +91,7 @@ fn event_is_printed_on_one_line() {
 #[test]
 fn only_the_right_key_in_the_right_form_is_accepted() {
     block_on(async {
-        let (program, addr) = start(&["--key", KEY]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE]).await;
         let body = event("id-1", "5", 1).to_string();
         let wrong = format!("Bearer {KEY}x");
         let bearer = format!("Bearer {KEY}");
@@ -132,7 +134,7 @@ fn any_key_is_accepted_with_a_warning_when_none_is_set() {
 #[test]
 fn duplicates_and_reordering_are_reported() {
     block_on(async {
-        let (program, addr) = start(&["--key", KEY]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE]).await;
         for (id, sequence) in [("id-1", 1), ("id-1", 1), ("id-3", 3), ("id-2", 2), ("id-4", 4)] {
             assert_eq!(post(addr, &event(id, "5", sequence)).await, 200);
         }
@@ -158,12 +160,12 @@ fn duplicates_and_reordering_are_reported() {
 #[test]
 fn receiver_fails_on_request() {
     block_on(async {
-        let (program, addr) = start(&["--key", KEY, "--status", "500"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--status", "500"]).await;
         assert_eq!(post(addr, &event("id-1", "5", 1)).await, 500);
         assert!(lines(&program, "id-1", 1).await[0].ends_with("answered 500"));
         assert!(end(program).await.contains("1 answered with an error"));
 
-        let (program, addr) = start(&["--key", KEY, "--fail-first", "2", "--status", "204"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--fail-first", "2", "--status", "204"]).await;
         for status in [500, 500, 204, 204] {
             assert_eq!(post(addr, &event("id-1", "5", 1)).await, status);
         }
@@ -173,13 +175,13 @@ fn receiver_fails_on_request() {
                 .contains("4 received, 3 of them repeats, 0 out of order, 2 answered with an error")
         );
 
-        let (program, addr) = start(&["--key", KEY, "--fail-percent", "100"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--fail-percent", "100"]).await;
         for _ in 0..5 {
             assert_eq!(post(addr, &event("id-1", "5", 1)).await, 500);
         }
         end(program).await;
 
-        let (program, addr) = start(&["--key", KEY, "--close", "--fail-first", "1"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--close", "--fail-first", "1"]).await;
         let bearer = format!("Bearer {KEY}");
         let body = event("id-1", "5", 1).to_string();
         let bytes = request("POST", "/", &[("authorization", &bearer)], body.as_bytes());
@@ -193,13 +195,13 @@ fn receiver_fails_on_request() {
 #[test]
 fn slow_receiver_still_stops_immediately() {
     block_on(async {
-        let (program, addr) = start(&["--key", KEY, "--delay-ms", "200"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--delay-ms", "200"]).await;
         let started = std::time::Instant::now();
         assert_eq!(post(addr, &event("id-1", "5", 1)).await, 200);
         assert!(started.elapsed().as_millis() >= 200);
         end(program).await;
 
-        let (program, addr) = start(&["--key", KEY, "--delay-ms", "3600000"]).await;
+        let (program, addr) = start(&["--key-file", KEY_FILE, "--delay-ms", "3600000"]).await;
         let waiting = tokio::spawn(async move {
             let bearer = format!("Bearer {KEY}");
             let body = event("id-1", "5", 1).to_string();
@@ -296,13 +298,14 @@ fn json_output_contains_only_bodies() {
 #[test]
 fn contradictory_flags_are_refused() {
     for (flags, word) in [
-        (&["--key", "a", "--any-key"][..], "--any-key"),
+        (&["--key-file", KEY_FILE, "--any-key"][..], "--any-key"),
         (&["--json", "--full"], "--full"),
         (&["--status", "100"], "--status"),
         (&["--fail-percent", "101"], "--fail-percent"),
         (&["--authorization", "basic"], "bearer"),
-        (&["--key", "two words"], "the key must be"),
-        (&["--key", ""], "the key must be"),
+        // A key in the arguments could be read by others.
+        (&["--key", KEY], "--key-file"),
+        (&["--key-file", "/nowhere"], "cannot be read"),
     ] {
         let mut wrong = command();
         wrong.args(["receive", "--port", "0"]).args(flags);
@@ -310,6 +313,22 @@ fn contradictory_flags_are_refused() {
         assert!(
             !ended.success && ended.err.contains(word),
             "{flags:?}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn unusable_key_is_refused() {
+    for key in ["two words", ""] {
+        let mut wrong = command();
+        wrong
+            .args(["receive", "--port", "0"])
+            .env("GARSON_RECEIVE_KEY", key);
+        let ended = program_run(wrong);
+        assert!(
+            !ended.success && ended.err.contains("the key must be"),
+            "{}",
             ended.err
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{
     ApiClient, Backend, CannedResponse, Program, Receiver, Shop, TestStorage, block_on, order_body, request,
-    run_command, send,
+    run_command, secret_file, send,
 };
 use serde_json::json;
 use std::net::SocketAddr;
@@ -124,6 +124,7 @@ fn none_of(marks: &[String], place: &str, bytes: &[u8]) {
 fn run(backend: Backend, format: &str) {
     block_on(async {
         let storage = TestStorage::new(backend);
+        let password = secret_file(PASSWORD);
         let made = [
             "account",
             "create",
@@ -132,8 +133,8 @@ fn run(backend: Backend, format: &str) {
             "--email",
             "one@example.com",
             "--json",
-            "--password",
-            PASSWORD,
+            "--password-file",
+            password.path().to_str().unwrap(),
         ];
         let settings = [
             ("GARSON_LOG__LEVEL", "trace"),
@@ -257,7 +258,7 @@ fn settings_do_not_show_their_secrets() {
 }
 
 #[test]
-fn created_files_are_private_and_an_exposed_key_is_reported() {
+fn created_files_are_private_and_an_exposed_key_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     block_on(async {
         let storage = TestStorage::new(Backend::Sqlite);
@@ -275,12 +276,17 @@ fn created_files_are_private_and_an_exposed_key_is_reported() {
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
         std::fs::set_permissions(storage.data(), std::fs::Permissions::from_mode(0o755)).unwrap();
         let mut server = Program::serve(&storage, &[]);
-        server.address().await;
+        assert!(!server.ended().await);
         let printed = server.printed();
         assert!(
             printed.contains("master.key") && printed.contains("chmod 600"),
             "{printed}"
         );
+        // The folder alone is only worth a warning.
+        std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let mut server = Program::serve(&storage, &[]);
+        server.address().await;
+        let printed = server.printed();
         assert!(
             printed.contains("the data folder") && printed.contains("chmod 700"),
             "{printed}"

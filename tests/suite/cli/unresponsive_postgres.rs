@@ -3,7 +3,7 @@
 
 use crate::support::{
     ApiClient, Backend, Mode, PASSWORD, PanelUser, Program, Relay, Server, Shop, TestStorage, block_on,
-    command, order_body, program_run, request, send, url_through, wait_until,
+    command, order_body, program_run, request, secret_file, send, url_through, wait_until,
 };
 use serde_json::json;
 use std::net::SocketAddr;
@@ -77,10 +77,11 @@ fn unresponsive_postgres_gives_503_and_refused_work_is_not_done_later() {
         ];
         let mut program = Program::serve(&storage, &settings);
         let addr = program.address().await;
+        let password = secret_file(PASSWORD);
         let mut create = command();
         create
             .args(["account", "create", "--name", "x", "--email", "a@example.com"])
-            .args(["--password", PASSWORD, "--json"])
+            .args(["--password-file", password.path().to_str().unwrap(), "--json"])
             .envs(settings);
         let created = program_run(create);
         let created: serde_json::Value = serde_json::from_str(created.out.trim()).expect(&created.err);

@@ -1,6 +1,6 @@
 //! Sessions: listed, ended individually and all at once; the password.
 
-use crate::support::{PASSWORD, PanelUser, TestService};
+use crate::support::{PASSWORD, PanelUser, TestService, secret_file};
 
 cases! {
     session_ends_after_its_maximum_lifetime
@@ -123,6 +123,7 @@ async fn the_operator_sets_a_password(service: TestService) {
 }
 
 async fn a_new_account_can_sign_in(service: TestService) {
+    let given = secret_file("12345678");
     let words = [
         "account",
         "create",
@@ -142,6 +143,7 @@ async fn a_new_account_can_sign_in(service: TestService) {
         .await;
     assert_eq!((page.status, page.path.as_str()), (200, "/"));
     // One that is given is not shown.
+    let given = secret_file("my own words");
     let words = [
         "account",
         "create",
@@ -149,8 +151,8 @@ async fn a_new_account_can_sign_in(service: TestService) {
         "x",
         "--email",
         "two@example.com",
-        "--password",
-        "my own words",
+        "--password-file",
+        given.path().to_str().unwrap(),
     ];
     let made = service.command(&words);
     assert!(
@@ -177,6 +179,7 @@ async fn common_password_is_refused(service: TestService) {
             page.text()
         );
     }
+    let given = secret_file("12345678");
     let words = [
         "account",
         "create",
@@ -184,8 +187,8 @@ async fn common_password_is_refused(service: TestService) {
         "Yeni",
         "--email",
         "new@example.com",
-        "--password",
-        "12345678",
+        "--password-file",
+        given.path().to_str().unwrap(),
     ];
     let refused = service.command(&words);
     assert!(

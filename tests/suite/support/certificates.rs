@@ -20,6 +20,18 @@ impl Authority {
         self.0.pem()
     }
 
+    /// The PEM texts of a new certificate for this name, or address, and of its key.
+    pub fn files(&self, name: &str) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        (certificate.pem(), key.serialize_pem())
+    }
+
+    pub fn der(&self) -> CertificateDer<'static> {
+        self.0.der().clone()
+    }
+
     /// A server with a certificate for this name, or address, valid in these years.
     pub fn server(&self, name: &str, years: (i32, i32)) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();

@@ -26,6 +26,13 @@ fn unset(mut command: Command) -> Command {
     command
 }
 
+/// A file with a secret for a command, which is removed with the value.
+pub fn secret_file(secret: &str) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), format!("{secret}\n")).unwrap();
+    file
+}
+
 /// How a command ended.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -112,11 +119,12 @@ impl Program {
         wait_until("the program listens", async || {
             let gone = self.child.try_wait().unwrap();
             assert!(gone.is_none(), "it ended: {}", self.printed());
-            self.printed().contains("listens on http://")
+            self.printed().contains("listens on http")
         })
         .await;
         let printed = self.printed();
-        let (_, rest) = printed.split_once("listens on http://").unwrap();
+        let (_, rest) = printed.split_once("listens on http").unwrap();
+        let (_, rest) = rest.split_once("://").unwrap();
         rest.lines().next().unwrap().trim().parse().unwrap()
     }
 
@@ -144,7 +152,7 @@ impl Program {
         self.signal("CONT");
     }
 
-    fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
         assert!(sent.unwrap().success());
