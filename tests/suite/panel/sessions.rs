@@ -123,7 +123,6 @@ async fn the_operator_sets_a_password(service: TestService) {
 }
 
 async fn a_new_account_can_sign_in(service: TestService) {
-    let given = secret_file("12345678");
     let words = [
         "account",
         "create",
