@@ -120,7 +120,7 @@ pub async fn exported_account_is_imported_completely(bench: &Bench) {
                 .read(move |tx| open_all(tx, &crate::database::vault()))
                 .await
         );
-        assert!(sealed.len() >= 3, "{}", sealed.len());
+        assert!(sealed.len() >= 2, "{}", sealed.len());
         // The neighbour was not touched, and everything else is as it was.
         let removed = engine
             .write(Partition::COMMON, move |tx| {
@@ -248,10 +248,14 @@ pub async fn interrupted_import_starts_over(bench: &Bench) {
 }
 
 pub async fn removed_account_leaves_no_row(bench: &Bench) {
+    fill_every_table(bench).await;
+    let alone = dump::of(&bench.engine).await;
     let neighbour = bench.branch("komsu").await;
     bench.orders(neighbour, "order", 20).await;
-    let before = dump::of(&bench.engine).await;
-    fill_every_table(bench).await;
+    let mut wanted = dump::of(&bench.engine).await;
+    for (table, rows) in &mut wanted {
+        rows.retain(|row| !alone[table].contains(row));
+    }
     let account = bench
         .read(|tx| Ok(accounts::by_email(tx, "lokanta@example.com")?.unwrap().id))
         .await;
@@ -268,7 +272,7 @@ pub async fn removed_account_leaves_no_row(bench: &Bench) {
     let owned: BTreeSet<&str> = removed().iter().map(|part| part.table.name).collect();
     for (table, rows) in &after {
         if owned.contains(table) || *table == "account_states" {
-            assert_eq!(rows, &before[table], "{table}");
+            assert_eq!(rows, &wanted[table], "{table}");
         }
     }
     assert!(owned.len() > 35, "{}", owned.len());
