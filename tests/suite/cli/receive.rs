@@ -279,12 +279,17 @@ fn json_output_contains_only_bodies() {
         // With standard output gone, what is left is what is not an event.
         let mut shell = std::process::Command::new("sh");
         shell
-            .args(["-c", "exec \"$0\" receive --port 0 --json --key k >/dev/null"])
-            .arg(command().get_program());
+            .args([
+                "-c",
+                "exec \"$0\" receive --port 0 --json --key-file \"$1\" >/dev/null",
+            ])
+            .arg(command().get_program())
+            .arg(KEY_FILE);
         let mut program = Program::start(shell);
         let addr = program.address().await;
         let body = event("id-1", "5", 1).to_string();
-        assert_eq!(post_with(addr, Some("Bearer k"), body.as_bytes()).await, 200);
+        let bearer = format!("Bearer {KEY}");
+        assert_eq!(post_with(addr, Some(&bearer), body.as_bytes()).await, 200);
         assert_eq!(post_with(addr, Some("Bearer wrong"), body.as_bytes()).await, 401);
         let printed = end(program).await;
         assert!(
