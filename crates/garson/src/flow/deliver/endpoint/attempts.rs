@@ -2,7 +2,7 @@
 
 use super::address::{Address, AttemptKind};
 use super::in_flight::InFlight;
-use super::state::{Endpoint, NARROW_ROOM};
+use super::state::{Endpoint, NARROW_ROOM, earliest};
 use crate::flow::deliver::attempt::Target;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
@@ -123,14 +123,22 @@ impl Endpoint {
                 self.settled_meanwhile.insert(settlement.id);
             }
             if let Outcome::Retry { due_at, .. } = settlement.outcome {
-                self.late_at = Some(self.late_at.map_or(due_at, |at| at.min(due_at)));
+                self.late_at = earliest(self.late_at, Some(due_at));
+                if self.is_loading {
+                    self.late_meanwhile = earliest(self.late_meanwhile, Some(due_at));
+                }
             }
+        }
+        if std::mem::take(&mut self.has_unknown_commit) {
+            // If the first commit released events, this one did not return them.
+            self.rewind_to(0);
         }
     }
 
     /// Results could not be stored: they are kept for the next try.
     pub fn not_settled(&mut self, mut settlements: Vec<Settlement>) {
         self.is_settling = false;
+        self.has_unknown_commit = true;
         settlements.append(&mut self.unwritten);
         self.unwritten = settlements;
     }

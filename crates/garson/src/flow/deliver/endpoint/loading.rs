@@ -1,7 +1,7 @@
 //! Deliveries come into memory: handed over by a commit, or read from the database.
 
 use super::address::Address;
-use super::state::{Endpoint, RETRY_ROOM, ROOM};
+use super::state::{Endpoint, RETRY_ROOM, ROOM, earliest};
 use garson_core::time::Timestamp;
 use garson_store::tables::deliveries::Delivery;
 use std::time::Instant;
@@ -124,6 +124,7 @@ impl Endpoint {
         self.version = Some(load.version);
         self.known = self.known.max(load.last_place);
         let settled = std::mem::take(&mut self.settled_meanwhile);
+        let late_meanwhile = self.late_meanwhile.take();
         let is_full = load.fresh.len() >= load.limit;
         let mut reached = load.after;
         let mut has_room = true;
@@ -152,11 +153,12 @@ impl Endpoint {
             self.checked_at = now;
             self.cursor = self.cursor.max(reached);
             if load.late_limit > 0 {
-                self.late_at = if is_late_full {
+                let next = if is_late_full {
                     Some(load.now)
                 } else {
                     load.next_late
                 };
+                self.late_at = earliest(next, late_meanwhile);
             }
         }
     }
@@ -166,5 +168,6 @@ impl Endpoint {
         self.is_loading = false;
         self.must_read = true;
         self.settled_meanwhile.clear();
+        self.late_meanwhile = None;
     }
 }

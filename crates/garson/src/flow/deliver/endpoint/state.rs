@@ -53,12 +53,21 @@ pub struct Endpoint {
     pub(super) has_changed: bool,
     /// Settled since then: the read may still return it as it was before.
     pub(super) settled_meanwhile: HashSet<EventId>,
+    /// The first retry that was planned since then: the read may not have seen it.
+    pub(super) late_meanwhile: Option<Timestamp>,
     pub(super) unwritten: Vec<Settlement>,
     pub(super) is_settling: bool,
+    /// Results could not be stored, as far as is known: a commit may have released events that nobody was told of.
+    pub(super) has_unknown_commit: bool,
     pub(super) is_crowded: bool,
     pub idle_since: Instant,
     /// Retries that a fast clock planned have been brought forward.
     pub retries_checked: bool,
+}
+
+/// The earlier of two times, if there are any.
+pub(super) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    one.into_iter().chain(other).min()
 }
 
 impl Endpoint {
@@ -88,8 +97,10 @@ impl Endpoint {
             is_loading: false,
             has_changed: false,
             settled_meanwhile: HashSet::new(),
+            late_meanwhile: None,
             unwritten: Vec::new(),
             is_settling: false,
+            has_unknown_commit: false,
             is_crowded: false,
             idle_since: now,
             retries_checked: false,

@@ -248,3 +248,41 @@ fn a_new_address_ends_attempts_at_the_old_one_and_is_not_blamed_for_it() {
         "those that have failed wait for their time"
     );
 }
+
+#[test]
+fn retry_that_is_planned_during_a_read_keeps_its_time() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(2));
+    world.take(&Step::Begin);
+    world.end(0, false);
+    world.take(&Step::Write);
+    world.take(&Step::FinishWriting);
+    world.take(&Step::Pass(10_000));
+    // Begins to read the retry that is due, and has read.
+    world.take(&Step::Read);
+    world.take(&Step::Read);
+    assert!(world.reading.is_some());
+    world.end(0, false);
+    world.take(&Step::Write);
+    world.take(&Step::FinishWriting);
+    // The retry that is being read is due already.
+    let planned = Timestamp::from_millis(world.now + 10_000);
+    world.take(&Step::FinishReading);
+    assert_eq!(world.endpoint.late_at(), Some(planned));
+}
+
+#[test]
+fn everything_is_read_again_after_a_commit_that_may_have_released_events() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(1));
+    world.take(&Step::Begin);
+    world.end(0, true);
+    let settlements = world.endpoint.start_settling().unwrap();
+    world.endpoint.not_settled(settlements);
+    let settlements = world.endpoint.start_settling().unwrap();
+    let now = Timestamp::from_millis(world.now);
+    assert_eq!(world.endpoint.start_loading(now, world.instant), None);
+    world.endpoint.settled(&settlements);
+    let wanted = world.endpoint.start_loading(now, world.instant).unwrap();
+    assert_eq!(wanted.after, 0);
+}
