@@ -84,9 +84,6 @@ impl Attempt<'_> {
             Ok(seen) if !self.missing_before(&seen).is_empty() => self.catch_up(app, &seen).await,
             Ok(seen) => Verdict::CallError(self.contradicted(&seen)),
             Err(trouble) if trouble.is_refusal_of_order() && self.may_be_hidden() => Verdict::Done(None),
-            Err(held @ CallError::HeldBack { .. }) if !self.call.kind.is_question() => {
-                Verdict::CallError(held)
-            }
             Err(trouble) => Verdict::CallError(still_unclear(trouble)),
         }
     }
