@@ -286,6 +286,12 @@ pub(crate) fn live_while_sweeping(tx: &mut Tx<'_>, account: AccountId) -> Result
     Ok(Some(live))
 }
 
+/// All restaurants of the account, deleted ones included.
+pub fn all_ids(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<RestaurantId>> {
+    let sql = "SELECT id FROM restaurants WHERE account_id = ?1";
+    tx.query(sql, params![&account], value)
+}
+
 /// The account's restaurants that are deleted but not swept yet.
 pub fn pending_sweep(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<RestaurantId>> {
     tx.query(

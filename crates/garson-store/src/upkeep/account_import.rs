@@ -58,7 +58,7 @@ where
     }
     .await;
     if written.is_err() {
-        account_removal::remove_rows(&target.engine, target.account, |_| {}).await?;
+        remove_written(target, description).await?;
         let account = target.account;
         target
             .engine
@@ -109,8 +109,18 @@ async fn prepare(target: &Target, description: &Description) -> Result<()> {
         })
         .await?;
     if is_left_over {
-        account_removal::remove_rows(&target.engine, account, |_| {}).await?;
+        remove_written(target, description).await?;
     }
+    Ok(())
+}
+
+/// Removes what an import has written that did not come to its end.
+async fn remove_written(target: &Target, description: &Description) -> Result<()> {
+    let restaurants = description.restaurants.iter().map(|id| id.0);
+    for scope in restaurants.chain([target.account.0]) {
+        account_removal::remove_orphaned_sums(&target.engine, scope).await?;
+    }
+    account_removal::remove_rows(&target.engine, target.account, |_| {}).await?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use garson_core::time::Timestamp;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Instant;
+use uuid::Uuid;
 
 /// How many rows one transaction removes.
 const CHUNK: usize = 100;
@@ -60,6 +61,30 @@ pub async fn remove_rows(engine: &Engine, account: AccountId, mut progress: impl
         }
     }
     Ok(count)
+}
+
+/// Removes the sums of an account or a restaurant that is not there: without its row they are not found otherwise. A file may
+/// name anything, so the sums of others stay.
+pub async fn remove_orphaned_sums(engine: &Engine, scope: Uuid) -> Result<()> {
+    for (table, key) in [("order_stats", "span"), ("payment_totals", "level, span")] {
+        let sql = format!(
+            "DELETE FROM {table} WHERE scope = ?1 AND ({key}) IN (SELECT {key} FROM {table} WHERE scope = ?1 LIMIT ?2)
+               AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = ?1)
+               AND NOT EXISTS (SELECT 1 FROM restaurants r WHERE r.id = ?1)"
+        );
+        loop {
+            let sql = sql.clone();
+            let remove = move |tx: &mut Tx<'_>| {
+                let limit = i64::try_from(CHUNK).unwrap_or(i64::MAX);
+                tx.on(ALL_TABLES)
+                    .execute(&sql, params![scope.as_bytes().as_slice(), limit])
+            };
+            if engine.write(Partition::COMMON, remove).await? == 0 {
+                break;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn remove_chunk(tx: &mut Tx<'_>, part: Part, rows: &[Vec<Owned>]) -> Result<()> {

@@ -11,7 +11,7 @@ use garson_core::testing::SettableClock;
 use garson_store::tables::account_rows::{Section, moved, removed, unclassified};
 use garson_store::tables::schema::TABLES;
 use garson_store::tables::sealed::SEALED;
-use garson_store::tables::{account_states, accounts};
+use garson_store::tables::{account_states, accounts, restaurants};
 use garson_store::upkeep::account_file::{Description, Reader, Writer};
 use garson_store::upkeep::account_import::{self, Target};
 use garson_store::upkeep::{account_export, account_removal, reseal};
@@ -29,12 +29,15 @@ async fn export(bench: &Bench) -> (AccountId, Vec<u8>) {
     let account = bench
         .read(|tx| Ok(accounts::by_email(tx, "lokanta@example.com")?.unwrap()))
         .await;
+    let id = account.id;
+    let restaurants = bench.read(move |tx| restaurants::all_ids(tx, id)).await;
     let description = Description {
         account: account.id.to_string(),
         email: account.email,
         name: account.name,
         program: "test".to_owned(),
         exported_at: 0,
+        restaurants,
     };
     let writer = Writer::begin(Vec::new(), key, &description).unwrap();
     let vault = Arc::new(bench.vault.clone());

@@ -3,6 +3,7 @@
 use super::frames::{FrameReader, FrameWriter, Salt};
 use crate::engine::Owned;
 use crate::{Result, StoreError};
+use garson_core::id::RestaurantId;
 use garson_core::secret::Secret;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -27,6 +28,9 @@ pub struct Description {
     /// The version of the program that wrote it.
     pub program: String,
     pub exported_at: i64,
+    /// Its restaurants: sums are stored by their ids alone.
+    #[serde(default)]
+    pub restaurants: Vec<RestaurantId>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -293,6 +297,7 @@ mod tests {
             name: "Ş".to_owned(),
             program: "1".to_owned(),
             exported_at: 5,
+            restaurants: Vec::new(),
         };
         let mut writer = Writer::begin(Vec::new(), key, &description).unwrap();
         writer.table("t", &["a", "b", "c"]).unwrap();

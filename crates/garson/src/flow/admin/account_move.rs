@@ -9,7 +9,7 @@ use garson_core::field_problem::FieldProblem;
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
 use garson_core::secret::Secret;
-use garson_store::tables::account_states;
+use garson_store::tables::{account_states, restaurants};
 use garson_store::upkeep::account_export;
 use garson_store::upkeep::account_file::{Description, Reader, Salt, Writer};
 use garson_store::upkeep::account_import::{self, Target};
@@ -94,12 +94,15 @@ fn draft_of(path: &Path) -> PathBuf {
 }
 
 async fn write(app: &App, account: &Account, file: File, passphrase: &Secret<String>) -> Result<u64, Fault> {
+    let id = account.id;
+    let restaurants = app.store.read(move |tx| restaurants::all_ids(tx, id)).await?;
     let description = Description {
         account: account.id.to_string(),
         email: account.email.clone(),
         name: account.name.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
         exported_at: app.now().as_millis(),
+        restaurants,
     };
     let writer = Writer::begin(
         BufWriter::new(file),
