@@ -152,7 +152,7 @@ impl Into {
 async fn write_history<R: Read + Seek>(target: &Target, reader: &mut Reader<R>) -> Result<u64> {
     let (mut into, mut rows, mut bytes, mut count) = (None, Vec::new(), 0, 0);
     loop {
-        let record = reader.next()?;
+        let record = reader.next_record()?;
         let is_full = rows.len() >= CHUNK_ROWS || bytes >= CHUNK_BYTES;
         if let Some(into) = into
             .as_ref()
@@ -213,7 +213,7 @@ where
             reader.restore(&mark)?;
             let (mut into, mut count) = (None, 0);
             loop {
-                match (reader.next()?, &into) {
+                match (reader.next_record()?, &into) {
                     (Record::Table { name, columns }, _) => into = Some(Into::checked(name, columns)?),
                     (Record::Row(row), Some(into)) => {
                         write_row(tx, &copy, into, row)?;

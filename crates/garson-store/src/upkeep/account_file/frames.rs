@@ -188,7 +188,7 @@ impl<R: Read + Seek> FrameReader<R> {
         let mut length = [0; 4];
         self.from.read_exact(&mut length).map_err(cut)?;
         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-        if length < TAG || length > FRAME + TAG {
+        if !(TAG..=FRAME + TAG).contains(&length) {
             return Err(StoreError::refused("the file is damaged"));
         }
         let mut sealed = vec![0; length];

@@ -219,7 +219,7 @@ impl<R: Read + Seek> Reader<R> {
         serde_json::from_slice(&self.bytes()?).map_err(|_| damaged())
     }
 
-    pub fn next(&mut self) -> Result<Record> {
+    pub fn next_record(&mut self) -> Result<Record> {
         let before = self.hash.clone();
         match self.byte()? {
             TABLE => {
@@ -315,15 +315,15 @@ mod tests {
         assert_eq!(rows, 2);
         let (mut reader, found) = Reader::begin(Cursor::new(file), key).unwrap();
         assert_eq!(found, description);
-        assert!(matches!(reader.next().unwrap(), Record::Table { .. }));
-        assert_eq!(reader.next().unwrap(), Record::Row(first));
-        assert_eq!(reader.next().unwrap(), Record::Work);
+        assert!(matches!(reader.next_record().unwrap(), Record::Table { .. }));
+        assert_eq!(reader.next_record().unwrap(), Record::Row(first));
+        assert_eq!(reader.next_record().unwrap(), Record::Work);
         let mark = reader.mark().unwrap();
         for _ in 0..2 {
             reader.restore(&mark).unwrap();
-            assert!(matches!(reader.next().unwrap(), Record::Table { .. }));
-            assert_eq!(reader.next().unwrap(), Record::Row(second.clone()));
-            assert_eq!(reader.next().unwrap(), Record::End);
+            assert!(matches!(reader.next_record().unwrap(), Record::Table { .. }));
+            assert_eq!(reader.next_record().unwrap(), Record::Row(second.clone()));
+            assert_eq!(reader.next_record().unwrap(), Record::End);
         }
     }
 }
