@@ -1,6 +1,7 @@
 //! Accounts and their API keys.
 
 use crate::id::{AccountId, KeyId};
+use crate::key_access::KeyAccess;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -14,15 +15,29 @@ pub struct Account {
 }
 
 /// An API key as it is listed; the key itself is shown once, when it is issued.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: KeyId,
     pub label: Option<String>,
     /// The last characters of the key, so that people can tell their keys apart.
     pub hint: String,
     pub is_primary: bool,
+    pub access: KeyAccess,
+    /// From then on it is refused.
+    pub expires_at: Option<Timestamp>,
+    /// The key that takes its place: it becomes primary when this one expires, if this one is.
+    pub replaced_by: Option<KeyId>,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
+    /// The address that it was used from then.
+    pub last_used_from: Option<String>,
+}
+
+impl ApiKey {
+    #[must_use]
+    pub fn is_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
 }
 
 /// A newly issued key, with its secret.

@@ -62,6 +62,12 @@ reasons! {
     NoUrl "no_url",
     /// The webhook URL was removed before it could be delivered.
     UrlRemoved "url_removed",
+    /// The endpoint does not want such events.
+    Filtered "filtered",
+    /// The endpoint was paused when the event happened, or before it could be delivered.
+    EndpointPaused "endpoint_paused",
+    /// The endpoint was disabled because it kept failing.
+    EndpointDisabled "endpoint_disabled",
     /// The receiver answered, but not with 2xx.
     Status "bad_status",
     /// The receiver answered with a redirect, which is not followed.

@@ -10,6 +10,8 @@ use std::fmt;
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum FieldProblem {
     Required,
+    /// A field that the request does not have.
+    Unknown,
     /// Too short, too long, or only white space.
     Length {
         min: usize,
@@ -41,6 +43,10 @@ pub enum FieldProblem {
     NotDayEnd,
     NotDay,
     NotEmail,
+    TooFewDigits {
+        min: usize,
+    },
+    NoLetterOrDigit,
     NotChannel,
     UnknownPlaceholder {
         known: String,
@@ -57,6 +63,10 @@ pub enum FieldProblem {
         min: usize,
     },
     CommonPassword,
+    /// A code of an authenticator app.
+    WrongCode,
+    /// An owner cannot be limited to some restaurants.
+    OwnerOfAll,
     SecretTooShort {
         min: usize,
     },
@@ -130,6 +140,7 @@ impl fmt::Display for FieldProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Required => f.write_str("is required"),
+            Self::Unknown => f.write_str("is not a field of this request"),
             Self::Length { min, max } => {
                 write!(f, "must be {min} to {max} characters, not only white space")
             }
@@ -153,12 +164,16 @@ impl fmt::Display for FieldProblem {
                 f.write_str("must be given again, because the address is another one than before")
             }
             Self::NotEmail => f.write_str("must be an e-mail address"),
+            Self::TooFewDigits { min } => write!(f, "must have at least {min} digits"),
+            Self::NoLetterOrDigit => f.write_str("must have a letter or a digit"),
             Self::NotOneOf { choices } => write!(f, "must be one of: {choices}"),
             Self::CannotBe { value } => write!(f, "cannot be {value}"),
             Self::PasswordTooShort { min } => write!(f, "must have at least {min} characters"),
             Self::CommonPassword => {
-                f.write_str("must not be one of the passwords that everybody tries first")
+                f.write_str("must not be easy to guess, such as common words, names or rows of keys")
             }
+            Self::WrongCode => f.write_str("is not the code that the app shows now"),
+            Self::OwnerOfAll => f.write_str("must be all restaurants for an owner"),
             Self::SecretTooShort { min } => {
                 write!(
                     f,

@@ -101,6 +101,8 @@ ids! {
     AccountId;
     /// An API key.
     KeyId;
+    /// A person who signs in to the panel of an account.
+    UserId;
     /// A business of an account.
     BusinessId;
     /// A restaurant of an account.
@@ -133,6 +135,10 @@ ids! {
     ChannelId;
     /// A message to people, waiting or sent.
     MessageId;
+    /// A request to erase the data of a customer.
+    ErasureId;
+    /// A receiver of an account's events. The endpoint of `PUT /webhook` has the id of its account.
+    EndpointId;
     /// A process that serves a database. It gets a new one when others have given it up.
     NodeId;
 }

@@ -20,6 +20,10 @@ pub enum MessageContent {
     WebhookFailing,
     WebhookRecovered,
     DeliveryGivenUp,
+    /// A webhook endpoint kept failing and gets no more events.
+    EndpointDisabled {
+        endpoint: String,
+    },
     LoginRefused {
         restaurant: String,
         platform: String,
@@ -168,6 +172,7 @@ impl MessageContent {
             Self::WebhookFailing => "webhookFailing",
             Self::WebhookRecovered => "webhookRecovered",
             Self::DeliveryGivenUp => "deliveryGivenUp",
+            Self::EndpointDisabled { .. } => "endpointDisabled",
             Self::LoginRefused { .. } => "loginRefused",
             Self::LoginAccepted { .. } => "loginAccepted",
             Self::PlatformDown { .. } => "platformDown",
@@ -210,6 +215,13 @@ impl MessageContent {
             Self::WebhookRecovered => (
                 "Siparişler yeniden kasaya iletiliyor".to_owned(),
                 "Webhook alıcınız yeniden çalışıyor.".to_owned(),
+            ),
+            Self::EndpointDisabled { endpoint } => (
+                "Webhook alıcısı kapatıldı".to_owned(),
+                format!(
+                    "{endpoint} uzun süredir hata verdiği için kapatıldı; artık olay almıyor. Düzelttikten sonra panelde Webhook \
+                     alıcıları sayfasından açabilir ve kaçırdığı olayları yeniden gönderebilirsiniz."
+                ),
             ),
             Self::DeliveryGivenUp => (
                 "İletilemeyen olaylar var".to_owned(),
@@ -303,6 +315,13 @@ impl MessageContent {
             Self::WebhookRecovered => (
                 "Orders reach your POS again".to_owned(),
                 "Your webhook receiver works again.".to_owned(),
+            ),
+            Self::EndpointDisabled { endpoint } => (
+                "A webhook endpoint was disabled".to_owned(),
+                format!(
+                    "{endpoint} has failed for a long time and was disabled: it gets no more events. When it works again, enable it \
+                     on the Webhook endpoints page of the panel, and resend what it has missed."
+                ),
             ),
             Self::DeliveryGivenUp => (
                 "Some events could not be delivered".to_owned(),

@@ -10,6 +10,8 @@ pub enum NoticeKind {
     WebhookFailing,
     /// Events were given up after their last attempt.
     DeliveryGivenUp,
+    /// A webhook endpoint was disabled because it kept failing.
+    EndpointDisabled,
     /// A platform refuses the credentials.
     LoginRefused,
     /// A platform cannot be reached.
@@ -21,9 +23,10 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::WebhookFailing,
         Self::DeliveryGivenUp,
+        Self::EndpointDisabled,
         Self::LoginRefused,
         Self::PlatformDown,
         Self::StoreClosed,
@@ -35,6 +38,7 @@ impl NoticeKind {
         match self {
             Self::WebhookFailing => "webhookFailing",
             Self::DeliveryGivenUp => "deliveryGivenUp",
+            Self::EndpointDisabled => "endpointDisabled",
             Self::LoginRefused => "loginRefused",
             Self::PlatformDown => "platformDown",
             Self::StoreClosed => "storeClosed",

@@ -19,6 +19,28 @@ impl Schedule {
         Some(*pause + *pause * per_mille / 1000)
     }
 
+    /// The schedule for endpoints that may be down for long: the first pauses of the usual one, then growing ones, within three days
+    /// with all jitter.
+    #[must_use]
+    pub fn three_days() -> Self {
+        const MINUTE: u64 = 60;
+        const HOUR: u64 = 60 * MINUTE;
+        let seconds = [
+            10,
+            MINUTE,
+            4 * MINUTE,
+            15 * MINUTE,
+            HOUR,
+            2 * HOUR,
+            4 * HOUR,
+            8 * HOUR,
+            12 * HOUR,
+            14 * HOUR,
+            18 * HOUR,
+        ];
+        Self(seconds.into_iter().map(Duration::from_secs).collect())
+    }
+
     /// The longest that each pause can become.
     #[must_use]
     pub fn longest_pauses(&self) -> Vec<Duration> {
@@ -55,6 +77,16 @@ mod tests {
             let pause = backoff(failures, draw);
             prop_assert!(pause >= Duration::from_secs(1) && pause <= Duration::from_secs(360));
         }
+    }
+
+    #[test]
+    fn long_schedule_ends_within_three_days() {
+        let three_days = Duration::from_secs(3 * 24 * 3600);
+        let longest: Duration = Schedule::three_days().longest_pauses().iter().sum();
+        assert!(
+            longest <= three_days && longest > three_days * 9 / 10,
+            "{longest:?}"
+        );
     }
 
     #[test]

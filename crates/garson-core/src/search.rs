@@ -70,6 +70,13 @@ fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
+/// A phone number in one form, however it is written; none if it is too short to be one.
+#[must_use]
+pub fn phone_key(text: &str) -> Option<String> {
+    let digits = digits(text);
+    (digits.len() >= PHONE_DIGITS).then(|| folded(national(&digits)))
+}
+
 /// What an order is found by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subject<'a> {

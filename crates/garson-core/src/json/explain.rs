@@ -20,12 +20,13 @@ pub fn problem(path: &str, message: &str) -> (String, FieldProblem) {
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
-        let place = if whole {
-            name.to_owned()
-        } else {
-            format!("{path}.{name}")
-        };
-        return (place, FieldProblem::Required);
+        return (within(path, name), FieldProblem::Required);
+    }
+    let unknown = message
+        .strip_prefix("unknown field `")
+        .and_then(|rest| rest.split_once('`'));
+    if let Some((name, _)) = unknown {
+        return (within(path, name), FieldProblem::Unknown);
     }
     let place = if whole { "$".to_owned() } else { path.to_owned() };
     if let Some(problem) = outside_of_type(message) {
@@ -37,6 +38,15 @@ pub fn problem(path: &str, message: &str) -> (String, FieldProblem) {
         None => message,
     };
     (place, FieldProblem::of_parser(&plain))
+}
+
+/// The path of a field of the object at a path.
+fn within(path: &str, name: &str) -> String {
+    if path == "." {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    }
 }
 
 /// A number that its field cannot hold: the error names the limits, which the parser's does not.
@@ -91,6 +101,18 @@ fn plain_type(expected: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_are_named() {
+        let path = |message: &str| explain(".", message);
+        assert_eq!(path("missing field `role`").0, "role");
+        let unknown = "unknown field `restaurants` at line 1 column 40";
+        assert_eq!(path(unknown).0, "restaurants");
+        assert_eq!(
+            explain("steps[1]", "unknown field `x`, expected `y`").0,
+            "steps[1].x"
+        );
+    }
 
     #[test]
     fn types_have_plain_names() {

@@ -84,6 +84,14 @@ pub struct Reason {
     pub name: String,
 }
 
+impl Reason {
+    /// Is it free text? Reasons of a platform's list have a name that differs from their id.
+    #[must_use]
+    pub fn is_free_text(&self) -> bool {
+        self.id == self.name
+    }
+}
+
 /// How an order ended before its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cancellation {
