@@ -19,5 +19,5 @@ pub use engine::{Location, Options, Partition};
 pub use error::{Result, StoreError, StoreErrorKind};
 pub use publish::{Watcher, WatcherKind};
 pub use store::Engine;
-pub use transaction::{ACCOUNTS, ALL_TABLES, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS, Tx};
+pub use transaction::{ACCOUNTS, ALL_TABLES, AUDIT, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS, Tx};
 pub use vault::Vault;

@@ -8,8 +8,11 @@
 //! PostgreSQL plans a statement once, whatever the values. Where a value precedes the position in an index, both are compared and
 //! ordered together, `(state, position) > (?2, ?3)`, so that there is only one sensible plan. The test suite counts the rows looked at.
 
+pub mod audit;
 pub mod board;
 pub mod candidates;
+pub mod customers;
+pub mod endpoint_deliveries;
 pub mod events;
 pub mod feed;
 pub mod history;

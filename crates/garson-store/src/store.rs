@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::publish::{
     AccountWatch, ChangedAccounts, CommitMessages, Handoff, NodeIdentity, NodeMessage, Publisher,
 };
-use crate::tables::{accounts, inbox, integrations};
+use crate::tables::{accounts, audit, inbox, integrations};
 use crate::totals;
 use crate::transaction::{DEFERRED_TABLES, DeferredWrites, Tx, TxState};
 use garson_core::id::{AccountId, NodeId};
@@ -111,6 +111,7 @@ impl Hooks for TxState {
             stats,
             new_orders,
             first_messages,
+            audit,
         } = deferred;
         for (id, account) in accounts.iter().filter(|(_, account)| account.is_dirty) {
             accounts::write_position(tx, *id, account)?;
@@ -130,7 +131,12 @@ impl Hooks for TxState {
         for (provider, identities) in &new_orders {
             inbox::expect_none_early(tx, *provider, identities)?;
         }
-        inbox::expect_firsts(tx, &first_messages)
+        inbox::expect_firsts(tx, &first_messages)?;
+        // Last: the ends of the chains are the last rows that a transaction locks.
+        for (account, entries) in &audit {
+            audit::write(tx, *account, entries)?;
+        }
+        Ok(())
     }
 
     fn discard_deferred(&mut self) {

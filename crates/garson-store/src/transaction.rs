@@ -9,11 +9,11 @@ mod table;
 pub use deferred::{DeferredWrites, LockedAccount};
 pub use stats::{Counts, StatKey, StatKind};
 pub use sums::{Sums, SumsKey, add, add_all};
-pub use table::{ACCOUNTS, ALL_TABLES, DEFERRED_TABLES, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
+pub use table::{ACCOUNTS, ALL_TABLES, AUDIT, DEFERRED_TABLES, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
 
 use crate::engine;
 use crate::publish::{CommitMessages, Delivery, HandoffMessage, NodeMessage};
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, EndpointId, NodeId};
 
 /// A running transaction.
 pub type Tx<'a> = engine::Tx<'a, TxState>;
@@ -61,10 +61,15 @@ impl Tx<'_> {
         self.state_mut().messages.hand_off(message);
     }
 
-    /// Adds a delivery to the message about the account's new positions, if there is one.
-    pub(crate) fn hand_off_delivery(&mut self, account: AccountId, delivery: impl FnOnce() -> Delivery) {
-        if let Some(deliveries) = self.state_mut().messages.deliveries_of(account) {
-            deliveries.push(delivery());
-        }
+    /// Adds a delivery to the message about the account's new positions, if there is one; `endpoint` is `None` for the default one.
+    pub(crate) fn hand_off_delivery(
+        &mut self,
+        account: AccountId,
+        endpoint: Option<EndpointId>,
+        delivery: impl FnOnce() -> Delivery,
+    ) {
+        self.state_mut()
+            .messages
+            .add_delivery(account, endpoint, delivery);
     }
 }

@@ -6,6 +6,7 @@ pub mod account_import;
 pub mod account_removal;
 pub mod copy;
 pub mod disk_space;
+pub mod erase;
 pub mod reseal;
 pub mod retention;
 pub mod sweep;

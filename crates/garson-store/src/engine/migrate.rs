@@ -58,6 +58,23 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         "operators",
         include_str!("../../migrations/0019_operators.sql"),
     ),
+    (20, "users", include_str!("../../migrations/0020_users.sql")),
+    (
+        21,
+        "audit_and_privacy",
+        include_str!("../../migrations/0021_audit_and_privacy.sql"),
+    ),
+    (
+        22,
+        "webhook_endpoints",
+        include_str!("../../migrations/0022_webhook_endpoints.sql"),
+    ),
+    (
+        23,
+        "key_access",
+        include_str!("../../migrations/0023_key_access.sql"),
+    ),
+    (24, "openid", include_str!("../../migrations/0024_openid.sql")),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program

@@ -78,7 +78,7 @@ macro_rules! params_from_ids {
     )*};
 }
 
-params_from_ids! { AccountId KeyId BusinessId RestaurantId IntegrationId PackageId OrderId EventId CallId InboxId ResendId PrinterId PrintJobId ProductId PricePushId CatalogPushId ChannelId MessageId NodeId }
+params_from_ids! { AccountId KeyId UserId BusinessId RestaurantId IntegrationId PackageId OrderId EventId CallId InboxId ResendId PrinterId PrintJobId ProductId PricePushId CatalogPushId ChannelId MessageId ErasureId EndpointId NodeId }
 
 /// Makes a parameter list: `params![id, name]`.
 #[macro_export]

@@ -7,7 +7,7 @@ use crate::tables::events::{COLUMNS, StoredEvent, event};
 use crate::tables::row::{columns, tuple, value};
 use crate::{Result, Tx, params};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::{AccountId, OrderId};
+use garson_core::id::{AccountId, OrderId, RestaurantId};
 use garson_core::time::Timestamp;
 
 /// A page of an account's events, in one delivery state or in any.
@@ -174,14 +174,15 @@ pub struct FeedEvent {
     pub position: i64,
     pub name: String,
     pub body: String,
+    pub restaurant_id: RestaurantId,
     /// The order that it is about, if any.
     pub order_id: Option<OrderId>,
 }
 
 columns! {
-    const FEED_COLUMNS = "" of events { name, body, order_id }
+    const FEED_COLUMNS = "" of events { name, body, restaurant_id, order_id }
     fn feed_event(position: i64) -> FeedEvent {
-        Ok(FeedEvent { position, name, body, order_id })
+        Ok(FeedEvent { position, name, body, restaurant_id, order_id })
     }
 }
 

@@ -9,7 +9,8 @@ mod query;
 mod source;
 mod word_index;
 
-pub use index::{Backlog, accounts_behind, index, is_behind, remove};
+pub(crate) use index::indexed_up_to;
+pub use index::{Backlog, accounts_behind, index, is_behind, reindex, remove};
 pub use query::{MAX_EXAMINED, SearchQuery};
 
 use crate::lists::candidates::Candidate;

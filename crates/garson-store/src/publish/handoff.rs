@@ -1,6 +1,6 @@
 //! Hands what a commit has written to the delivery of events in the same process, which need not query for it then.
 
-use garson_core::id::{AccountId, EventId, IntegrationId, OrderId};
+use garson_core::id::{AccountId, EndpointId, EventId, IntegrationId, OrderId};
 use garson_core::time::Timestamp;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +30,8 @@ pub enum HandoffMessage {
         /// The account's `deliver_version`.
         version: i64,
         deliveries: Vec<Delivery>,
+        /// Those to the endpoints besides the default one.
+        endpoint_deliveries: Vec<(EndpointId, Delivery)>,
     },
     /// Something of an account has become due, or its webhook has changed.
     Recheck { account: AccountId },

@@ -7,7 +7,7 @@ use super::node_identity::NodeIdentity;
 use super::notify::{Listener, NodeMessage, Notifier, NotifyWorker, Outbox, channel};
 use crate::engine::connect::Hosts;
 use crate::error::StoreError;
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::{AccountId, EndpointId, NodeId};
 use std::sync::{Arc, OnceLock};
 
 /// What a transaction publishes after its commit.
@@ -40,14 +40,29 @@ impl CommitMessages {
         self.nodes.push(message);
     }
 
-    /// The deliveries of the newest message about positions of an account, if there is one.
-    pub fn deliveries_of(&mut self, of: AccountId) -> Option<&mut Vec<Delivery>> {
-        self.handoff.iter_mut().rev().find_map(|message| match message {
-            HandoffMessage::Committed {
-                account, deliveries, ..
-            } if *account == of => Some(deliveries),
-            _ => None,
-        })
+    /// Adds a delivery to the newest message about positions of an account, if there is one; `endpoint` is `None` for the default one.
+    pub fn add_delivery(
+        &mut self,
+        of: AccountId,
+        endpoint: Option<EndpointId>,
+        delivery: impl FnOnce() -> Delivery,
+    ) {
+        for message in self.handoff.iter_mut().rev() {
+            if let HandoffMessage::Committed {
+                account,
+                deliveries,
+                endpoint_deliveries,
+                ..
+            } = message
+                && *account == of
+            {
+                match endpoint {
+                    None => deliveries.push(delivery()),
+                    Some(endpoint) => endpoint_deliveries.push((endpoint, delivery())),
+                }
+                return;
+            }
+        }
     }
 
     pub fn append(&mut self, mut other: Self) {

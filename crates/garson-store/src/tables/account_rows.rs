@@ -12,7 +12,10 @@ const CHILDREN: &[(&str, &str, &str)] = &[
     ("order_contents", "order_id", "orders"),
     ("order_timeline", "order_id", "orders"),
     ("attempts", "event_id", "events"),
+    ("endpoint_attempts", "event_id", "events"),
     ("packages", "restaurant_id", "restaurants"),
+    ("recovery_codes", "user_id", "users"),
+    ("user_tokens", "user_id", "users"),
     ("payment_totals", "scope", "restaurants"),
     ("payment_totals", "scope", "accounts"),
     ("order_stats", "scope", "restaurants"),
@@ -39,11 +42,14 @@ const HISTORY: &[&str] = &[
     "order_notices",
     "events",
     "attempts",
+    "endpoint_attempts",
+    "endpoint_stats",
     "payment_totals",
     "order_stats",
     "order_words",
     "word_places",
     "restaurant_history",
+    "audit_log",
     "menu_versions",
     "platform_items",
     "idempotency",
@@ -54,6 +60,7 @@ const WORK: &[(&str, &str)] = &[
     ("calls", "finished_at IS NOT NULL"),
     ("messages", "finished_at IS NOT NULL"),
     ("inbox", "state = 'taken'"),
+    ("endpoint_deliveries", "state <> 'pending'"),
 ];
 
 /// How many rows of a parent are considered at once.

@@ -123,7 +123,7 @@ pub fn restaurants(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
 
 pub fn keys(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     tx.query_one(
-        "SELECT COUNT(*) FROM api_keys WHERE account_id = ?1",
+        "SELECT COUNT(*) FROM api_keys WHERE account_id = ?1 AND replaced_by_id IS NULL",
         params![&account],
         value,
     )

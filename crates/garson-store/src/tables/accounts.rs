@@ -3,6 +3,7 @@
 use crate::engine::Param;
 use crate::engine::in_list::{filled, marks};
 use crate::publish::{HandoffMessage, NodeMessage};
+use crate::tables::json::from_json;
 use crate::tables::row::{Cells, columns, each, insert, tuple, value};
 use crate::transaction::LockedAccount;
 use crate::{ACCOUNTS, Result, StoreError, Tx, params};
@@ -10,17 +11,17 @@ use garson_core::account::{Account, AuthorizationForm, Webhook};
 use garson_core::event::OptionalEvents;
 use garson_core::id::{AccountId, NodeId};
 use garson_core::time::Timestamp;
-use std::sync::LazyLock;
+use garson_core::webhook_endpoint::Route;
+use std::sync::{Arc, LazyLock};
 
 /// Creates an account; `false` when the e-mail address already has one.
-pub fn create(tx: &mut Tx<'_>, account: &Account, password_hash: Option<&str>) -> Result<bool> {
+pub fn create(tx: &mut Tx<'_>, account: &Account) -> Result<bool> {
     let created = insert!(
         tx.on(ACCOUNTS),
         accounts {
             id: &account.id,
             name: &account.name,
             email: &account.email,
-            password_hash: password_hash,
             position: 0,
             newest_at: 0,
             webhook_authorization: AuthorizationForm::Bearer.as_str(),
@@ -72,20 +73,30 @@ pub fn by_id(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<Account>> {
     )
 }
 
-/// The password hash for signing in to the control panel.
-pub fn password_hash(tx: &mut Tx<'_>, id: AccountId) -> Result<Option<String>> {
-    let sql = "SELECT password_hash FROM accounts WHERE id = ?1";
-    Ok(tx
-        .on(ACCOUNTS)
-        .query_opt(sql, params![&id], value::<Option<String>>)?
-        .flatten())
+/// Removes the password that was the account's before there were users, so that a node of the previous version does not accept it
+/// after it was changed.
+pub fn clear_password_hash(tx: &mut Tx<'_>, id: AccountId) -> Result<()> {
+    tx.on(ACCOUNTS).execute(
+        "UPDATE accounts SET password_hash = NULL WHERE id = ?1",
+        params![&id],
+    )?;
+    Ok(())
 }
 
-pub fn set_password_hash(tx: &mut Tx<'_>, id: AccountId, hash: &str) -> Result<()> {
+/// Must all users of the account have a second factor?
+pub fn requires_two_factor(tx: &mut Tx<'_>, id: AccountId) -> Result<bool> {
+    let sql = "SELECT requires_two_factor FROM accounts WHERE id = ?1";
+    let found = tx.on(ACCOUNTS).query_opt(sql, params![&id], value)?;
+    Ok(found.unwrap_or(false))
+}
+
+pub fn set_requires_two_factor(tx: &mut Tx<'_>, id: AccountId, requires: bool) -> Result<()> {
     tx.on(ACCOUNTS).execute(
-        "UPDATE accounts SET password_hash = ?2 WHERE id = ?1",
-        params![&id, hash],
+        "UPDATE accounts SET requires_two_factor = ?2 WHERE id = ?1",
+        params![&id, requires],
     )?;
+    // Open boards of users without one end.
+    tx.wake_watchers(id);
     Ok(())
 }
 
@@ -98,6 +109,8 @@ pub struct Positions {
     pub has_webhook: bool,
     /// The account wants an event for every later version of an order.
     pub wants_updates: bool,
+    /// Its endpoints besides the default one, and the default one if it is filtered.
+    pub(crate) routes: Option<Arc<[Route]>>,
 }
 
 impl Positions {
@@ -123,19 +136,22 @@ pub fn reserve_positions(
         locked.position += count;
         locked.newest_at = locked.newest_at.max(now);
         locked.is_dirty = true;
-        let locked = *locked;
+        let locked = locked.clone();
         return Ok(hand_out(tx, account, count, &locked));
     }
     let locked = tx.on(ACCOUNTS).write_returning(
         "UPDATE accounts SET position = position + ?2,
                 newest_at = CASE WHEN newest_at > ?3 THEN newest_at ELSE ?3 END,
-                deliver_node = CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes)
+                deliver_node = CASE WHEN webhook_url IS NULL AND webhook_routes IS NULL
+                                         OR deliver_node IN (SELECT id FROM nodes)
                                     THEN deliver_node
                                     WHEN ?4 IN (SELECT id FROM nodes) THEN ?4 ELSE NULL END,
                 deliver_version = deliver_version +
-                    CASE WHEN webhook_url IS NULL OR deliver_node IN (SELECT id FROM nodes) THEN 0
+                    CASE WHEN webhook_url IS NULL AND webhook_routes IS NULL
+                              OR deliver_node IN (SELECT id FROM nodes) THEN 0
                          WHEN ?4 IN (SELECT id FROM nodes) THEN 1 ELSE 0 END
-         WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version, order_updates",
+         WHERE id = ?1 RETURNING position, newest_at, webhook_url, deliver_node, deliver_version, order_updates,
+                                 webhook_routes",
         params![&account, count, now, node.as_ref()],
         |row| {
             let mut cells = Cells::new(row);
@@ -146,14 +162,20 @@ pub fn reserve_positions(
                 owner: cells.read()?,
                 version: cells.read()?,
                 wants_updates: cells.read()?,
+                routes: cells.optional_text()?.map(read_routes).transpose()?,
                 is_dirty: false,
             })
         },
     )?;
     let locked = locked.into_iter().next();
     let locked = locked.ok_or_else(|| StoreError::corrupt("the account is gone"))?;
-    tx.deferred().lock_account(account, locked);
+    tx.deferred().lock_account(account, locked.clone());
     Ok(hand_out(tx, account, count, &locked))
+}
+
+fn read_routes(json: &str) -> Result<Arc<[Route]>> {
+    let routes: Vec<Route> = from_json("list of endpoints", json)?;
+    Ok(routes.into())
 }
 
 /// Writes the deferred position of an account.
@@ -168,13 +190,15 @@ pub(crate) fn write_position(tx: &mut Tx<'_>, id: AccountId, account: &LockedAcc
 fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAccount) -> Positions {
     let last = locked.position;
     tx.notify_committed(account, last, locked.owner);
-    if locked.has_webhook && locked.owner.is_some() && locked.owner == tx.node() {
+    let has_receiver = locked.has_webhook || locked.routes.is_some();
+    if has_receiver && locked.owner.is_some() && locked.owner == tx.node() {
         tx.hand_off(HandoffMessage::Committed {
             account,
             before: last - count,
             last,
             version: locked.version,
             deliveries: Vec::new(),
+            endpoint_deliveries: Vec::new(),
         });
     }
     Positions {
@@ -182,6 +206,7 @@ fn hand_out(tx: &mut Tx<'_>, account: AccountId, count: i64, locked: &LockedAcco
         at: locked.newest_at,
         has_webhook: locked.has_webhook,
         wants_updates: locked.wants_updates,
+        routes: locked.routes.clone(),
     }
 }
 
@@ -335,6 +360,15 @@ pub fn set_webhook(tx: &mut Tx<'_>, account: AccountId, webhook: Option<&Webhook
     tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET webhook_url = ?2, webhook_authorization = ?3, webhook_updated_at = ?4 WHERE id = ?1",
         params![&account, webhook.map(|w| &w.url), form.as_str(), webhook.map(|w| w.updated_at)],
+    )?;
+    wake_delivery(tx, account)
+}
+
+/// Makes the delivering node drop the deliveries in its memory, and read them again: their bodies have changed.
+pub(crate) fn drop_deliveries(tx: &mut Tx<'_>, account: AccountId) -> Result<()> {
+    tx.on(ACCOUNTS).execute(
+        "UPDATE accounts SET erase_version = erase_version + 1 WHERE id = ?1",
+        params![&account],
     )?;
     wake_delivery(tx, account)
 }

@@ -32,7 +32,7 @@ pub struct AttemptTiming {
 }
 
 columns! {
-    const COLUMNS = "" of attempts {
+    pub(crate) const COLUMNS = "" of attempts {
         number, at, url, status, duration_ms, name_us, connect_us, tls_us, first_byte_us, explanation, response
     }
     fn attempt() -> Attempt {

@@ -2,7 +2,7 @@
 
 use crate::tables::integrations::row::branch_claim;
 use crate::tables::integrations::{InboundIntegration, find_inbound};
-use crate::tables::row::{columns, each, value};
+use crate::tables::row::{columns, each, tuple, value};
 use crate::vault::Vault;
 use crate::{ACCOUNTS, INTEGRATIONS, Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, RestaurantId};
@@ -107,6 +107,19 @@ pub fn assign(
         params![&id, at],
     )?;
     Ok(true)
+}
+
+/// The account and restaurant of the integration that owns a branch.
+pub fn owner_ids(
+    tx: &mut Tx<'_>,
+    provider: Provider,
+    branch: &str,
+) -> Result<Option<(AccountId, RestaurantId)>> {
+    tx.on(INTEGRATIONS).query_opt(
+        "SELECT account_id, restaurant_id FROM integrations WHERE provider = ?1 AND remote_id = ?2 AND owns_branch = 1",
+        params![&provider, branch],
+        tuple,
+    )
 }
 
 /// Removes the owner of a branch; `false` when it has none.

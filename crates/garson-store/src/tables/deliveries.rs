@@ -119,13 +119,7 @@ pub fn pending_accounts(
         let first = tx.query_opt(sql, params![&last], tuple::<(AccountId, Timestamp)>)?;
         let Some((account, oldest_at)) = first else { break };
         last = account.as_bytes().to_vec();
-        let sql = "SELECT position, deliver_version, CASE WHEN deliver_node IN (SELECT id FROM nodes)
-                          THEN deliver_node ELSE NULL END
-                   FROM accounts WHERE id = ?1
-                     AND NOT EXISTS (SELECT 1 FROM account_states s WHERE s.account_id = ?1 AND s.state <> 'active')";
-        let Some((last_position, version, node)) =
-            tx.on(ACCOUNTS).query_opt(sql, params![&account], tuple)?
-        else {
+        let Some((last_position, version, node)) = delivering_state(tx, account)? else {
             continue;
         };
         found.push(PendingAccount {
@@ -140,22 +134,44 @@ pub fn pending_accounts(
     Ok(found)
 }
 
+/// The last position, `deliver_version` and delivering node of an account; none if it is not active.
+pub(super) fn delivering_state(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+) -> Result<Option<(i64, i64, Option<NodeId>)>> {
+    let sql = "SELECT position, deliver_version, CASE WHEN deliver_node IN (SELECT id FROM nodes)
+                      THEN deliver_node ELSE NULL END
+               FROM accounts WHERE id = ?1
+                 AND NOT EXISTS (SELECT 1 FROM account_states s WHERE s.account_id = ?1 AND s.state <> 'active')";
+    tx.on(ACCOUNTS).query_opt(sql, params![&account], tuple)
+}
+
 /// Which node delivers for an account, and the state that it has to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
     pub node: Option<NodeId>,
     pub last_position: i64,
     pub version: i64,
+    /// It may have endpoints besides the default one.
+    pub has_routes: bool,
+    /// Changes when personal data is erased from events that are not delivered yet.
+    pub erase_version: i64,
 }
 
 pub fn assignment(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Assignment>> {
-    let sql = "SELECT deliver_node, position, deliver_version FROM accounts WHERE id = ?1";
+    let sql = "SELECT deliver_node, position, deliver_version,
+                      CAST(CASE WHEN webhook_routes IS NULL THEN 0 ELSE 1 END AS BIGINT), erase_version
+               FROM accounts WHERE id = ?1";
     let found = tx.on(ACCOUNTS).query_opt(sql, params![&account], tuple)?;
-    Ok(found.map(|(node, last_position, version)| Assignment {
-        node,
-        last_position,
-        version,
-    }))
+    Ok(found.map(
+        |(node, last_position, version, has_routes, erase_version)| Assignment {
+            node,
+            last_position,
+            version,
+            has_routes,
+            erase_version,
+        },
+    ))
 }
 
 /// Counts pending deliveries up to a limit.
@@ -258,18 +274,21 @@ const REQUEUE_SIZE: usize = 16;
 
 /// Makes undelivered events due again, with a fresh count of failures, and returns how many. The caller passes them in order of
 /// position and holds the account's lock. An event is held if an earlier one of its order is pending or becomes so with it.
+/// Events that the endpoint does not want stay skipped.
 pub fn requeue(tx: &mut Tx<'_>, account: AccountId, events: &[EventId], now: Timestamp) -> Result<u64> {
     let marks = marks(6, REQUEUE_SIZE);
     let is_held = format!(
         "CASE WHEN EXISTS (SELECT 1 FROM events b WHERE b.order_id = events.order_id
                              AND b.sequence < events.sequence
                              AND (b.state = 'pending' AND b.failures < ?3
-                                  OR b.id IN ({marks}) AND b.state IN ('failed', 'skipped')))"
+                                  OR b.id IN ({marks}) AND b.state IN ('failed', 'skipped')
+                                     AND (b.reason IS NULL OR b.reason <> 'filtered')))"
     );
     let sql = format!(
         "UPDATE events SET state = 'pending', failures = 0, due_at = ?2,
                 held = {is_held} THEN 1 ELSE 0 END, reason = {is_held} THEN ?4 ELSE ?5 END
-         WHERE id IN ({marks}) AND account_id = ?1 AND state IN ('failed', 'skipped')"
+         WHERE id IN ({marks}) AND account_id = ?1 AND state IN ('failed', 'skipped')
+           AND (reason IS NULL OR reason <> 'filtered')"
     );
     let mut requeued = 0;
     for chunk in events.chunks(REQUEUE_SIZE) {

@@ -1,6 +1,6 @@
 //! The inbox: platforms' messages as they arrived, one row for each, however often it is repeated.
 
-use crate::engine::in_list::{filled, marks};
+use crate::engine::in_list::{filled, marks, remove as remove_all};
 use crate::engine::{Insert, Param};
 use crate::tables::row::{column_list, columns, each, tuple, value};
 use crate::{INTEGRATIONS, Result, StoreError, Tx, params};
@@ -374,6 +374,44 @@ columns! {
 pub fn of_order(tx: &mut Tx<'_>, order: OrderId, limit: i64) -> Result<Vec<OrderMessage>> {
     let sql = format!("SELECT {ORDER_COLUMNS} FROM inbox WHERE order_id = ?1 ORDER BY id LIMIT ?2");
     tx.query(&sql, params![&order, limit], each(order_message))
+}
+
+/// A message of an account that belongs to no order and needs attention: its id and its body.
+pub fn open_bodies(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<Vec<(InboxId, Vec<u8>)>> {
+    tx.query(
+        "SELECT id, body FROM inbox WHERE account_id = ?1 AND state <> 'taken' AND order_id IS NULL
+         ORDER BY received_at DESC LIMIT ?2",
+        params![&account, limit],
+        tuple,
+    )
+}
+
+pub fn remove(tx: &mut Tx<'_>, id: InboxId) -> Result<()> {
+    tx.write("DELETE FROM inbox WHERE id = ?1", params![&id])
+}
+
+/// Removes a chunk of the messages that were received before a timestamp; returns how many, and how many of them had not been
+/// processed. Ids are in the order of time, so no index by age is needed.
+pub fn sweep(tx: &mut Tx<'_>, before: Timestamp, limit: i64) -> Result<(u64, u64)> {
+    let bound = first_id_of(before);
+    let old = tx.query(
+        "SELECT id, state FROM inbox WHERE id < ?1 ORDER BY id LIMIT ?2",
+        params![&bound[..], limit],
+        tuple::<(InboxId, String)>,
+    )?;
+    let is_open = |state: &str| state != InboxState::Taken.as_str();
+    let unprocessed = old.iter().filter(|(_, state)| is_open(state)).count();
+    let ids: Vec<InboxId> = old.iter().map(|(id, _)| *id).collect();
+    remove_all(tx, "inbox", "id", &ids)?;
+    Ok((ids.len() as u64, unprocessed as u64))
+}
+
+/// The smallest id that can be made at a timestamp: its first six bytes are the milliseconds.
+fn first_id_of(at: Timestamp) -> [u8; 16] {
+    let millis = u64::try_from(at.as_millis()).unwrap_or(0).to_be_bytes();
+    let mut id = [0; 16];
+    id.iter_mut().zip(&millis[2..]).for_each(|(to, from)| *to = *from);
+    id
 }
 
 /// Sets the state of a stored message. It belongs to its order's restaurant from then on: if several integrations share a

@@ -20,6 +20,7 @@ use crate::{Result, Tx, params};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Cancellation, Flag, Order};
 use garson_core::platform::Provider;
+use garson_core::time::Timestamp;
 use row::sync_columns;
 
 /// How many orders one statement reads.
@@ -266,7 +267,21 @@ pub fn lock(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     )
 }
 
-/// An order by its id, of any account.
+/// The orders of an account after a position, with their positions and times of arrival, oldest first.
+pub fn positions_after(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(OrderId, i64, Timestamp)>> {
+    tx.query(
+        "SELECT id, position, created_at FROM orders WHERE account_id = ?1 AND position > ?2
+         ORDER BY account_id, position LIMIT ?3",
+        params![&account, after, limit],
+        tuple,
+    )
+}
+
 /// The orders of a restaurant after a position, with their positions and platforms, oldest first.
 pub fn after_position(
     tx: &mut Tx<'_>,
@@ -282,6 +297,7 @@ pub fn after_position(
     )
 }
 
+/// An order by its id, of any account.
 pub fn by_id(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Order>> {
     tx.query_opt(
         &format!("SELECT {COLUMNS} {LIVE} WHERE o.id = ?1"),

@@ -3,18 +3,22 @@
 //! A resend goes once through the positions that the account had when it was started. What fails again is not resent a third
 //! time, and later events are not touched.
 
+use crate::engine::Param;
 use crate::tables::row::{columns, each, insert, tuple, value};
-use crate::tables::{accounts, deliveries};
+use crate::tables::{accounts, deliveries, endpoint_deliveries, webhook_endpoints};
 use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::delivery::DeliveryState;
-use garson_core::id::{AccountId, EventId, NodeId, ResendId};
+use garson_core::id::{AccountId, EndpointId, EventId, NodeId, ResendId};
 use garson_core::time::Timestamp;
+use garson_core::webhook_endpoint::EndpointState;
 
 /// What to redeliver, and the progress so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resend {
     pub id: ResendId,
     pub account: AccountId,
+    /// The endpoint whose deliveries it redelivers; `None` for the default one.
+    pub endpoint: Option<EndpointId>,
     /// Events since this timestamp.
     pub since: Timestamp,
     /// Includes events that were skipped because the account had no webhook.
@@ -31,12 +35,14 @@ pub struct Resend {
 
 columns! {
     const COLUMNS = "" of resends {
-        id, account_id, since, with_skipped, last_place, reached, found, requeued, created_at, finished_at
+        id, account_id, since, with_skipped, last_place, reached, found, requeued, created_at, finished_at,
+        endpoint_id
     }
     fn resend() -> Resend {
         Ok(Resend {
             id,
             account: account_id,
+            endpoint: endpoint_id,
             since,
             with_skipped,
             last_position: last_place,
@@ -63,6 +69,7 @@ pub fn plan(
     tx: &mut Tx<'_>,
     id: ResendId,
     account: AccountId,
+    endpoint: Option<EndpointId>,
     since: Timestamp,
     with_skipped: bool,
     now: Timestamp,
@@ -74,12 +81,24 @@ pub fn plan(
         let sql = "SELECT COUNT(*) FROM events
                    WHERE account_id = ?1 AND state <> 'pending'
                          AND (state, position) > (?2, ?3) AND (state, position) <= (?2, ?4)";
-        let params = params![&account, state.as_str(), reached, last_position];
-        found += tx.query_one(sql, params, value::<i64>)?;
+        let of_endpoint = "SELECT COUNT(*) FROM endpoint_deliveries
+                   WHERE endpoint_id = ?1 AND state IN ('failed', 'skipped')
+                         AND (state, position) > (?2, ?3) AND (state, position) <= (?2, ?4)";
+        found += match &endpoint {
+            None => {
+                let params = params![&account, state.as_str(), reached, last_position];
+                tx.query_one(sql, params, value::<i64>)?
+            }
+            Some(endpoint) => {
+                let params = params![endpoint, state.as_str(), reached, last_position];
+                tx.query_one(of_endpoint, params, value::<i64>)?
+            }
+        };
     }
     Ok(Resend {
         id,
         account,
+        endpoint,
         since,
         with_skipped,
         last_position,
@@ -118,6 +137,7 @@ pub fn start(tx: &mut Tx<'_>, resend: &Resend) -> Result<()> {
         resends {
             id: &resend.id,
             account_id: &resend.account,
+            endpoint_id: resend.endpoint.as_ref(),
             since: resend.since,
             with_skipped: resend.with_skipped,
             last_place: resend.last_position,
@@ -149,7 +169,7 @@ pub fn open_of(tx: &mut Tx<'_>, account: AccountId) -> Result<Vec<Resend>> {
     tx.query(&sql, params![&account], each(resend))
 }
 
-/// An account's oldest unfinished resend.
+/// A receiver's oldest unfinished resend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenResend {
     pub account: AccountId,
@@ -160,19 +180,32 @@ pub struct OpenResend {
     pub untried: i64,
 }
 
-/// The oldest unfinished resend of the next account after `after`. `newest` limits how many deliveries are checked for
-/// [`OpenResend::untried`].
-pub fn next_open(tx: &mut Tx<'_>, after: Option<AccountId>, newest: i64) -> Result<Option<OpenResend>> {
-    let after = after.map_or_else(Vec::new, |account| account.as_bytes().to_vec());
-    let sql = "SELECT account_id, id, reached, last_place FROM resends WHERE finished_at IS NULL AND account_id > ?1
+/// The next unfinished resend after another one: of each receiver only the oldest. `newest` limits how many deliveries are checked
+/// for [`OpenResend::untried`].
+pub fn next_open(
+    tx: &mut Tx<'_>,
+    after: Option<(AccountId, ResendId)>,
+    newest: i64,
+) -> Result<Option<OpenResend>> {
+    let (after_account, after_id) = after.map_or_else(
+        || (Vec::new(), Vec::new()),
+        |(account, id)| (account.as_bytes().to_vec(), id.as_bytes().to_vec()),
+    );
+    let sql = "SELECT account_id, id, reached, last_place, endpoint_id FROM resends
+               WHERE finished_at IS NULL AND (account_id, id) > (?1, ?2)
+                     AND NOT EXISTS (SELECT 1 FROM resends o
+                                     WHERE o.account_id = resends.account_id AND o.id < resends.id
+                                       AND o.finished_at IS NULL
+                                       AND o.endpoint_id IS NOT DISTINCT FROM resends.endpoint_id)
                ORDER BY account_id, id LIMIT 1";
-    let found = tx.query_opt(sql, params![&after], tuple::<(AccountId, ResendId, i64, i64)>)?;
-    let Some((account, id, reached, last_position)) = found else {
+    type Open = (AccountId, ResendId, i64, i64, Option<EndpointId>);
+    let found = tx.query_opt(sql, params![&after_account, &after_id], tuple::<Open>)?;
+    let Some((account, id, reached, last_position, endpoint)) = found else {
         return Ok(None);
     };
     // After the position that it has reached there may be deliveries that another resend has made due.
-    let of_this = deliveries::count_untried(tx, account, reached, newest)?;
-    let of_all = deliveries::count_untried(tx, account, last_position, newest)?;
+    let of_this = count_untried(tx, account, endpoint, reached, newest)?;
+    let of_all = count_untried(tx, account, endpoint, last_position, newest)?;
     let sql = "SELECT deliver_node FROM accounts WHERE id = ?1 AND deliver_node IN (SELECT id FROM nodes)";
     let node = tx
         .on(ACCOUNTS)
@@ -183,6 +216,31 @@ pub fn next_open(tx: &mut Tx<'_>, after: Option<AccountId>, newest: i64) -> Resu
         node: node.flatten(),
         untried: of_this.max(of_all),
     }))
+}
+
+/// Counts the deliveries without an attempt among the `newest` pending ones of a receiver up to a position.
+pub fn count_untried(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    endpoint: Option<EndpointId>,
+    up_to: i64,
+    newest: i64,
+) -> Result<i64> {
+    match endpoint {
+        None => deliveries::count_untried(tx, account, up_to, newest),
+        Some(endpoint) => endpoint_deliveries::count_untried(tx, account, endpoint, up_to, newest),
+    }
+}
+
+/// Can a receiver get anything? Otherwise events would only be skipped again.
+pub fn has_receiver(tx: &mut Tx<'_>, account: AccountId, endpoint: Option<EndpointId>) -> Result<bool> {
+    match endpoint {
+        None => Ok(accounts::webhook(tx, account)?.is_some()),
+        Some(id) => {
+            let found = webhook_endpoints::find(tx, account, id)?;
+            Ok(found.is_some_and(|it| it.state == EndpointState::Active))
+        }
+    }
 }
 
 /// Runs one chunk and returns the new progress; `None` when the resend is already finished.
@@ -201,7 +259,7 @@ pub fn step(
     let Some(mut resend) = tx.query_opt(&sql, params![&id, &account], each(resend))? else {
         return Ok(None);
     };
-    if accounts::webhook(tx, account)?.is_none() {
+    if !has_receiver(tx, account, resend.endpoint)? {
         // The events would only be skipped again.
         resend.finished_at = Some(now);
     } else {
@@ -213,7 +271,10 @@ pub fn step(
         };
         let live = chunk.iter().filter(|(_, _, is_deleted)| !is_deleted);
         let ids: Vec<EventId> = live.map(|(id, ..)| *id).collect();
-        let requeued = deliveries::requeue(tx, account, &ids, now)?;
+        let requeued = match resend.endpoint {
+            None => deliveries::requeue(tx, account, &ids, now)?,
+            Some(endpoint) => endpoint_deliveries::requeue(tx, account, endpoint, &ids, now)?,
+        };
         resend.requeued += i64::try_from(requeued).unwrap_or(i64::MAX);
         resend.reached = reached;
         resend.finished_at = finished_at;
@@ -234,14 +295,25 @@ fn next_events(tx: &mut Tx<'_>, resend: &Resend, limit: usize) -> Result<Vec<(Ev
                WHERE account_id = ?1 AND state <> 'pending'
                      AND (state, position) > (?2, ?3) AND (state, position) <= (?2, ?4)
                ORDER BY state, position LIMIT ?5";
+    let of_endpoint = "SELECT d.event_id, d.position,
+                      (SELECT COUNT(*) FROM events e JOIN restaurants r ON r.id = e.restaurant_id
+                       WHERE e.id = d.event_id AND r.deleted_at IS NOT NULL)
+               FROM endpoint_deliveries d
+               WHERE d.endpoint_id = ?1 AND d.state IN ('failed', 'skipped')
+                     AND (d.state, d.position) > (?2, ?3) AND (d.state, d.position) <= (?2, ?4)
+               ORDER BY d.state, d.position LIMIT ?5";
     let mut found = Vec::new();
     for state in states(resend.with_skipped) {
-        let params = params![
-            &resend.account,
-            state.as_str(),
-            resend.reached,
-            resend.last_position,
-            i64::try_from(limit).unwrap_or(i64::MAX)
+        let (sql, owner) = match &resend.endpoint {
+            None => (sql, Param::from(&resend.account)),
+            Some(endpoint) => (of_endpoint, Param::from(endpoint)),
+        };
+        let params = &[
+            owner,
+            state.as_str().into(),
+            resend.reached.into(),
+            resend.last_position.into(),
+            i64::try_from(limit).unwrap_or(i64::MAX).into(),
         ];
         found.extend(tx.query(sql, params, tuple::<(EventId, i64, bool)>)?);
     }

@@ -26,10 +26,17 @@ tables! {
     accounts(1) {
         id name email password_hash position newest_at webhook_url webhook_authorization webhook_updated_at
         deliver_node deliver_version forgotten created_at order_updates given_up_seen
-        optional_events
+        optional_events requires_two_factor webhook_routes erase_version
     }
+    users(1) {
+        id account_id email name language role restaurants password_hash totp totp_new totp_step is_disabled created_at
+        last_sign_in_at openid_issuer openid_subject
+    }
+    recovery_codes(2) { user_id hash }
+    user_tokens(1) { hash user_id purpose created_at ends_at }
     nodes(1) { id name beats }
-    api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at }
+    api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at scopes restaurants networks expires_at
+        replaced_by_id last_used_from }
     businesses(1) {
         id account_id name description vat_number tax_office address city country zip_code phone email created_at
         updated_at
@@ -48,7 +55,7 @@ tables! {
         id account_id restaurant_id integration_id position status reported_at line provider provider_order_id
         identity content_hash short_code provider_status provider_data sequence total currency payment_type
         payment_code placed_at accept_by scheduled_for ready_at created_at updated_at cancellation sync_state
-        sync_due_at sync_message flag revision content_version changed preparation_minutes escalated_at
+        sync_due_at sync_message flag revision content_version changed preparation_minutes escalated_at erased_at
     }
     order_contents(1) { order_id body }
     order_timeline(2) { order_id number at from_status to_status actor why revision changes replaced_hash }
@@ -58,7 +65,21 @@ tables! {
         created_at
     }
     attempts(2) { event_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation response }
-    resends(1) { id account_id since with_skipped last_place reached found requeued created_at finished_at }
+    resends(1) { id account_id since with_skipped last_place reached found requeued created_at finished_at endpoint_id }
+    webhook_endpoints(1) {
+        id account_id label url state state_at filter auth token secret old_secret old_secret_until body retries
+        failing_since failures created_at updated_at deleted_at
+    }
+    endpoint_deliveries(2) {
+        event_id endpoint_id account_id order_id position state reason attempts failures held due_at
+    }
+    endpoint_attempts(3) {
+        event_id endpoint_id number at url status duration_ms name_us connect_us tls_us first_byte_us explanation
+        response
+    }
+    endpoint_stats(2) {
+        endpoint_id hour account_id attempts failures total_ms times last_failure_at last_failure
+    }
     calls(1) {
         id account_id restaurant_id order_id integration_id number kind argument state attempts due_at node
         leased_until unclear not_yet_since message created_at finished_at blocked planned_at
@@ -83,7 +104,7 @@ tables! {
     order_words(2) { account_id position words }
     word_places(3) { account_id word position }
     search_progress(1) { account_id reached }
-    sessions(1) { hash account_id agent created_at seen_at ends_at }
+    sessions(1) { hash account_id agent created_at seen_at ends_at user_id address confirmed_at }
     sign_in_failures(1) { hash failures last_at }
     printers(1) { id account_id restaurant_id name state message waiting created_at seen_at state_at }
     print_jobs(1) { id account_id printer_id order_id kind created_at }
@@ -124,6 +145,13 @@ tables! {
     restaurant_history(2) {
         restaurant_id position account_id created_at provider actor key_id action detail
     }
+    audit_log(2) {
+        account_id number at actor actor_id actor_name address action record_id restaurant_id before after hash
+    }
+    audit_chains(1) { account_id number hash at removed removed_hash }
+    erasures(1) { id account_id query last_position reached erased waiting created_at finished_at }
+    waiting_erasures(1) { order_id account_id created_at }
+    privacy_settings(1) { account_id anonymise_days reached }
     master_key_check(1) { id sealed }
     account_states(1) {
         account_id state reason changed_at max_restaurants max_keys max_endpoints max_orders_per_day

@@ -2,7 +2,7 @@
 //!
 //! A test compares it with the schema: a new column of bytes is either listed here, or named like an id or a hash.
 
-use crate::tables::{channels, keys, restaurants};
+use crate::tables::{channels, erasures, keys, restaurants, users, webhook_endpoints};
 use crate::vault;
 
 /// A column with sealed values. A value is bound to its place and to the value of another column of its row.
@@ -48,5 +48,41 @@ pub const SEALED: &[SealedColumn] = &[
         column: "body",
         place: RESPONSES,
         record: "key_hash",
+    },
+    SealedColumn {
+        table: "users",
+        column: "totp",
+        place: users::TOTP,
+        record: "id",
+    },
+    SealedColumn {
+        table: "users",
+        column: "totp_new",
+        place: users::TOTP,
+        record: "id",
+    },
+    SealedColumn {
+        table: "erasures",
+        column: "query",
+        place: erasures::QUERY,
+        record: "id",
+    },
+    SealedColumn {
+        table: "webhook_endpoints",
+        column: "token",
+        place: webhook_endpoints::TOKEN,
+        record: "id",
+    },
+    SealedColumn {
+        table: "webhook_endpoints",
+        column: "secret",
+        place: webhook_endpoints::SECRET,
+        record: "id",
+    },
+    SealedColumn {
+        table: "webhook_endpoints",
+        column: "old_secret",
+        place: webhook_endpoints::OLD_SECRET,
+        record: "id",
     },
 ];

@@ -39,7 +39,9 @@ fn share(order: &Order) -> (StatKind, String, Tally) {
         Actor::Account
     };
     let by = cancellation.map_or(otherwise, |it| it.by).as_str();
+    // Free text may name a customer, and counts stay when the customer is erased.
     let reason = cancellation.and_then(|it| it.reason.as_ref());
+    let reason = reason.filter(|reason| !reason.is_free_text());
     // As JSON it has no line break.
     let reason = reason.map_or_else(String::new, |reason| {
         let shown: String = reason.name.chars().take(MAX_REASON).collect();

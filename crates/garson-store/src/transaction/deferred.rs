@@ -1,6 +1,6 @@
 //! Deferred writes: what many jobs of one transaction would each write to the same rows is written once, after the last of them.
-//! These are the position of an account, the time of an integration's last order, payment totals, and counts of orders. Checks that each job would
-//! make, and that rarely find anything, are also made once.
+//! These are the position of an account, the time of an integration's last order, payment totals, counts of orders, and the ends of
+//! the audit log's chains. Checks that each job would make, and that rarely find anything, are also made once.
 //!
 //! The first job writes the rows of accounts and integrations, so they are locked while later writes are deferred. Other
 //! statements of the transaction do not see the difference: a statement that is declared to use such a table is run after the
@@ -8,15 +8,18 @@
 
 use super::stats::{Counts, StatKey};
 use super::sums::{Sums, SumsKey};
-use super::table::{ACCOUNTS, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
+use super::table::{ACCOUNTS, AUDIT, INTEGRATIONS, ORDER_STATS, PAYMENT_TOTALS};
 use crate::engine::TableSet;
+use garson_core::audit::NewAuditEntry;
 use garson_core::id::{AccountId, IntegrationId, NodeId};
 use garson_core::platform::Provider;
 use garson_core::time::Timestamp;
+use garson_core::webhook_endpoint::Route;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The values of an account that this transaction has locked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LockedAccount {
     pub position: i64,
     pub newest_at: Timestamp,
@@ -26,6 +29,8 @@ pub struct LockedAccount {
     /// The node that delivers for it, and its `deliver_version`.
     pub owner: Option<NodeId>,
     pub version: i64,
+    /// Its endpoints besides the default one, and the default one if it is filtered.
+    pub routes: Option<Arc<[Route]>>,
     /// The row does not have these values yet.
     pub is_dirty: bool,
 }
@@ -51,6 +56,8 @@ pub struct DeferredWrites {
     pub new_orders: BTreeMap<Provider, BTreeSet<String>>,
     /// The hashes of the messages that brought them; assumed to have come for the first time.
     pub first_messages: Vec<[u8; 32]>,
+    /// Entries of the audit log, which get their numbers and hashes when they are written.
+    pub audit: BTreeMap<AccountId, Vec<NewAuditEntry>>,
 }
 
 impl DeferredWrites {
@@ -61,6 +68,7 @@ impl DeferredWrites {
             && self.stats.is_empty()
             && self.new_orders.is_empty()
             && self.first_messages.is_empty()
+            && self.audit.is_empty()
     }
 
     /// The tables for which writes are deferred, or whose rows are known here.
@@ -70,6 +78,7 @@ impl DeferredWrites {
             .and(of(self.integrations.is_empty(), INTEGRATIONS))
             .and(of(self.totals.is_empty(), PAYMENT_TOTALS))
             .and(of(self.stats.is_empty(), ORDER_STATS))
+            .and(of(self.audit.is_empty(), AUDIT))
     }
 
     pub fn account(&mut self, id: AccountId) -> Option<&mut LockedAccount> {

@@ -20,7 +20,7 @@ const CHUNK: usize = 100;
 /// Marks an account as being deleted: nobody can use it, and nothing comes in any more. The rest follows in chunks.
 pub fn begin(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<()> {
     account_states::set_state(tx, account, AccountState::Deleting, None, now)?;
-    sessions::end_all(tx, account)?;
+    sessions::end_all_of_account(tx, account)?;
     keys::remove_all(tx, account)?;
     restaurants::hide_all(tx, account, now)?;
     tx.on(INTEGRATIONS).execute(

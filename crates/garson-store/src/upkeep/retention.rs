@@ -4,8 +4,8 @@
 
 use crate::engine::in_list::remove;
 use crate::tables::accounts;
-use crate::tables::deliveries;
 use crate::tables::row::{columns, each, tuple};
+use crate::tables::{deliveries, endpoint_deliveries};
 use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, EventId, OrderId};
@@ -91,7 +91,9 @@ pub fn remove_chunk(
         return Ok(Removed::default());
     };
     let ids: Vec<EventId> = old.iter().map(|event| event.id).collect();
+    let held_elsewhere = endpoint_deliveries::pending_orders_of(tx, &ids)?;
     remove(tx, "attempts", "event_id", &ids)?;
+    endpoint_deliveries::remove_of_events(tx, &ids)?;
     remove(tx, "events", "id", &ids)?;
     tx.on(ACCOUNTS).execute(
         "UPDATE accounts SET forgotten = ?2 WHERE id = ?1",
@@ -100,7 +102,9 @@ pub fn remove_chunk(
     let pending: Vec<&OldEvent> = old.iter().filter(|event| event.is_pending).collect();
     // No event may wait for a removed one.
     let orders: Vec<OrderId> = pending.iter().filter_map(|event| event.order_id).collect();
-    if !deliveries::release_held(tx, &orders, now)?.is_empty() {
+    let released = deliveries::release_held(tx, &orders, now)?.len()
+        + endpoint_deliveries::release_held(tx, None, &held_elsewhere, now)?.len();
+    if released > 0 {
         accounts::wake_delivery(tx, account)?;
     }
     Ok(Removed {

@@ -3,11 +3,13 @@
 use crate::engine::in_list::remove;
 use crate::lists::search;
 use crate::tables::accounts;
+use crate::tables::endpoint_deliveries;
 use crate::tables::products;
 use crate::tables::restaurant_history;
 use crate::tables::row::{tuple, value};
+use crate::tables::webhook_endpoints;
 use crate::{Result, Tx, params, totals};
-use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
+use garson_core::id::{AccountId, EndpointId, EventId, OrderId, RestaurantId};
 use uuid::Uuid;
 
 /// The next deleted restaurant after another one.
@@ -55,6 +57,21 @@ pub fn remove_chunk(
     Ok(false)
 }
 
+/// Removes one chunk of a deleted endpoint's rows; `false` when none are left.
+pub fn remove_endpoint_chunk(
+    tx: &mut Tx<'_>,
+    account: AccountId,
+    endpoint: EndpointId,
+    limit: i64,
+) -> Result<bool> {
+    accounts::lock(tx, account)?;
+    if endpoint_deliveries::sweep(tx, endpoint, limit)? {
+        return Ok(true);
+    }
+    webhook_endpoints::remove(tx, endpoint)?;
+    Ok(false)
+}
+
 fn remove_events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Result<usize> {
     let ids: Vec<EventId> = tx.query(
         "SELECT id FROM events WHERE restaurant_id = ?1 ORDER BY position LIMIT ?2",
@@ -62,6 +79,7 @@ fn remove_events(tx: &mut Tx<'_>, restaurant: RestaurantId, limit: i64) -> Resul
         value,
     )?;
     remove(tx, "attempts", "event_id", &ids)?;
+    endpoint_deliveries::remove_of_events(tx, &ids)?;
     remove(tx, "events", "id", &ids)?;
     Ok(ids.len())
 }

@@ -8,7 +8,9 @@ use garson_core::account::{ApiKey, IssuedKey};
 use garson_core::account_state::Quotas;
 use garson_core::explanation::Explanation;
 use garson_core::id::{BusinessId, KeyId, NodeId, PackageId, ResendId};
+use garson_core::key_access::{KeyAccess, Scope};
 use garson_core::order::{Actor, CallKind, TimelineLine};
+use garson_core::permission::RestaurantScope;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
@@ -54,15 +56,23 @@ pub async fn fill_every_table(bench: &Bench) {
             updated_at: at(i64::MAX / 4),
         };
         businesses::save(tx, account, &business)?;
-        let again = resends::plan(tx, ResendId(Uuid::now_v7()), account, at(0), true, at(9))?;
+        let again = resends::plan(tx, ResendId(Uuid::now_v7()), account, None, at(0), true, at(9))?;
         resends::start(tx, &again)?;
         let record = ApiKey {
             id: KeyId(Uuid::now_v7()),
             label: None,
             hint: String::new(),
             is_primary: false,
+            access: KeyAccess {
+                scopes: Some([Scope::OrdersRead].into()),
+                restaurants: RestaurantScope::Only([branch.restaurant].into()),
+                networks: ["10.0.0.0/8".parse().unwrap()].into(),
+            },
+            expires_at: Some(at(9)),
+            replaced_by: None,
             created_at: at(0),
             last_used_at: None,
+            last_used_from: None,
         };
         let secret = Secret::new("garson_1".to_owned());
         keys::issue(tx, &vault, account, &IssuedKey { record, secret })?;
@@ -88,6 +98,8 @@ pub async fn fill_every_table(bench: &Bench) {
                 attempts::record(tx, event.id, &attempt)?;
             }
         }
+        let event = events::of_order(tx, taken[0].id)?.remove(0);
+        crate::endpoints::fill_tables(tx, &vault, account, event.id)?;
         keep(tx, 1, Some(branch), InboxState::Taken, 1)?;
         for order in &taken {
             let line = TimelineLine {
@@ -125,10 +137,12 @@ pub async fn fill_every_table(bench: &Bench) {
         assert_eq!(search::index(tx, account, 2_000)?, 1_100);
         sessions::start(tx, &crate::sessions::a_session(account, 1, at(0)))?;
         sessions::record_failure(tx, &[7; 32], at(0))?;
+        crate::users::fill_tables(tx, &vault, account)?;
         let printer = crate::printers::a_printer(1, Some(branch.restaurant));
         printers::add(tx, account, &printer)?;
         if let Some(order) = taken.first() {
             printers::add_job(tx, account, &crate::printers::a_job(1, &printer, order.id, 0))?;
+            crate::audit::fill_tables(tx, &vault, account, order.id)?;
         }
         crate::escalation::fill_tables(tx, &vault, &taken)?;
         crate::stores::fill_tables(tx, branch)?;

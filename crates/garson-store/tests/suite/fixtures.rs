@@ -55,7 +55,7 @@ pub fn create_account(tx: &mut Tx<'_>, name: &str) -> Result<AccountId> {
         email: format!("{name}@example.com"),
         created_at: at(0),
     };
-    assert!(accounts::create(tx, &account, None)?);
+    assert!(accounts::create(tx, &account)?);
     Ok(account.id)
 }
 

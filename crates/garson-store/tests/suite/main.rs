@@ -4,6 +4,7 @@
 
 mod account_moves;
 mod account_watch;
+mod audit;
 mod backup;
 mod batches;
 mod board;
@@ -20,6 +21,7 @@ mod deferred_writes;
 mod deletes;
 mod desired_items;
 mod dump;
+mod endpoints;
 mod escalation;
 mod fixtures;
 mod idempotency;
@@ -52,6 +54,7 @@ mod status;
 mod stored_values;
 mod stores;
 mod totals;
+mod users;
 mod withdrawn_calls;
 
 /// Names a test for each case and engine.
@@ -92,6 +95,11 @@ cases! {
             interrupted_import_starts_over
             removed_account_leaves_no_row
             everything_is_sealed_again;
+        audit:
+            entries_of_concurrent_jobs_form_one_chain
+            changed_removed_and_inserted_rows_are_found
+            chain_is_verified_after_old_rows_are_removed
+            audit_log_is_filtered_and_paged;
         batches:
             failed_job_among_64_is_rolled_back_alone
             every_commit_is_counted_and_timed
@@ -114,6 +122,16 @@ cases! {
             deleted_integration_owns_no_branch
             concurrent_proofs_make_one_owner
             branches_are_listed_in_chunks;
+        endpoints:
+            secrets_of_an_endpoint_are_sealed
+            event_is_written_for_the_endpoints_that_want_it
+            later_event_waits_at_each_endpoint_by_itself
+            filtered_event_does_not_let_a_later_one_overtake
+            results_of_an_endpoint_are_counted_once
+            endpoint_that_keeps_failing_is_disabled
+            skipped_deliveries_of_an_endpoint_are_requeued_in_order
+            removed_events_leave_no_deliveries
+            statistics_are_added_by_the_hour;
         order_notices:
             notices_are_kept_by_kind_and_account
             notice_lasts_a_day
@@ -228,7 +246,10 @@ cases! {
             key_is_found_by_hash_and_can_be_recovered
             newest_key_becomes_primary_after_a_revocation
             concurrent_revocations_leave_one_key
-            concurrent_first_keys_make_one_primary;
+            concurrent_first_keys_make_one_primary
+            limits_of_a_key_are_stored
+            key_that_expires_does_not_become_primary
+            replaced_primary_key_ends_or_stays;
         copy:
             copy_to_the_other_engine_is_complete
             non_empty_target_is_refused
@@ -293,6 +314,14 @@ cases! {
             sessions_are_ended_one_by_one_and_together
             sign_in_failures_are_counted_and_cleared
             ended_sessions_are_swept_in_chunks;
+        users:
+            user_is_stored_and_changed
+            email_address_has_one_user
+            user_is_found_by_the_identity_until_the_address_changes
+            removed_user_leaves_nothing_that_signs_in
+            token_works_once_and_for_its_time
+            second_factor_is_confirmed_before_it_counts
+            recovery_code_works_once;
         stored_values:
             text_is_stored_unchanged
             null_and_empty_text_are_distinct

@@ -6,10 +6,12 @@ use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId, RestaurantId};
 use garson_core::integration::BranchClaim;
 use garson_core::order::TimelineReason;
+use garson_core::role::Role;
 use garson_core::secret::Secret;
+use garson_core::time::Timestamp;
 use garson_store::engine::server_lock::ServerLock;
 use garson_store::tables::accounts;
-use garson_store::tables::{attempts, inbox, integrations, orders};
+use garson_store::tables::{attempts, inbox, integrations, orders, sessions, users};
 use garson_store::{Engine, Options, Result, StoreErrorKind, params};
 use garson_store::{Vault, vault};
 use std::sync::Barrier;
@@ -69,7 +71,7 @@ const OLDER: [&str; 4] = [
     include_str!("../../migrations/0004_speed.sql"),
 ];
 
-/// A statement in the words of an engine; `@7` is an id.
+/// A statement in the words of an engine; `@7` is an id, `@@7` a hash.
 fn in_words_of(kind: Kind, sql: &str) -> String {
     let (blob, keyed, quote) = match kind {
         Kind::Sqlite => ("BLOB", "WITHOUT ROWID", "x'"),
@@ -78,6 +80,7 @@ fn in_words_of(kind: Kind, sql: &str) -> String {
     let mut text = sql.replace("{blob}", blob).replace("{keyed}", keyed);
     for n in 1..=9 {
         let hex = format!("{n:02x}").repeat(16);
+        text = text.replace(&format!("@@{n}"), &format!("{quote}{hex}{hex}'"));
         text = text.replace(&format!("@{n}"), &format!("{quote}{hex}'"));
     }
     text
@@ -86,8 +89,10 @@ fn in_words_of(kind: Kind, sql: &str) -> String {
 /// Two orders, one of which its platform calls otherwise than by its identity; a message that was taken, one that was not, and
 /// one whose order has been removed.
 const OLDER_ROWS: &str = "
-    INSERT INTO accounts (id, name, email, position, newest_at, webhook_authorization, deliver_version, forgotten, created_at)
-        VALUES (@1, 'a', 'a@example.com', 9, 1, 'bearer', 0, 0, 1);
+    INSERT INTO accounts (id, name, email, password_hash, position, newest_at, webhook_authorization, deliver_version, forgotten,
+            created_at)
+        VALUES (@1, 'a', 'a@example.com', 'argon', 9, 1, 'bearer', 0, 0, 1);
+    INSERT INTO sessions (hash, account_id, agent, created_at, seen_at, ends_at) VALUES (@@6, @1, 'b', 3, 4, 9);
     INSERT INTO restaurants (id, account_id, name, created_at, updated_at) VALUES (@2, @1, 'r', 1, 1);
     INSERT INTO integrations (id, account_id, restaurant_id, provider, is_active, remote_id, last_error_at, last_error, created_at,
             updated_at)
@@ -129,6 +134,14 @@ pub async fn data_of_an_older_release_is_kept(bench: &Bench) {
                 assert_eq!(found.iter().map(|it| it.id.0).collect::<Vec<_>>(), [id]);
             }
             assert!(orders::by_provider_order_id(tx, account, "token")?.is_empty());
+            // The account's address and password are its first user's, whose session goes on.
+            let user = users::by_email(tx, "a@example.com")?.unwrap();
+            assert_eq!((user.id.0, user.account_id), (id(1), account));
+            assert_eq!((user.role, user.restaurants.is_all()), (Role::Owner, true));
+            assert_eq!(users::password_hash(tx, user.id)?.as_deref(), Some("argon"));
+            let open = sessions::list(tx, account, user.id, Timestamp::from_millis(5))?;
+            assert_eq!(open.len(), 1);
+            assert_eq!(open[0].confirmed_at, Timestamp::from_millis(3));
             // They are numbered in the order of their last changes, before all places to come.
             let sql = "SELECT changed FROM orders ORDER BY position";
             assert_eq!(tx.query(sql, params![], |row| row.get::<i64>(0))?, [1, 2]);
@@ -198,7 +211,7 @@ pub async fn email_address_has_one_account(bench: &Bench) {
         .write(|tx| {
             let mut twin = accounts::by_email(tx, "lokanta@example.com")?.unwrap();
             twin.id = garson_core::id::AccountId(uuid::Uuid::now_v7());
-            accounts::create(tx, &twin, Some("hash"))
+            accounts::create(tx, &twin)
         })
         .await;
     assert!(!created);

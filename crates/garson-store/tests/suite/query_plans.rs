@@ -143,7 +143,7 @@ const QUESTIONS: [Question; 12] = [
     }),
     ("what is to be sent again", "events", |tx, account, _| {
         let id = ResendId(Uuid::now_v7());
-        let plan = resends::plan(tx, id, account, at(0), false, at(5_000))?;
+        let plan = resends::plan(tx, id, account, None, at(0), false, at(5_000))?;
         resends::start(tx, &plan)?;
         let stepped = resends::step(tx, account, id, 10, at(6_000))?;
         Ok(stepped.map_or(0, |it| usize::try_from(it.requeued).unwrap_or(usize::MAX)))

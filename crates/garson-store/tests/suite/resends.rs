@@ -29,7 +29,7 @@ async fn start(bench: &Bench, account: AccountId, since: i64, with_skipped: bool
     let id = ResendId(Uuid::now_v7());
     bench
         .write(move |tx| {
-            let planned = resends::plan(tx, id, account, at(since), with_skipped, at(5_000))?;
+            let planned = resends::plan(tx, id, account, None, at(since), with_skipped, at(5_000))?;
             resends::start(tx, &planned)?;
             Ok(planned)
         })
@@ -260,9 +260,11 @@ pub async fn open_resends_are_found_by_account(bench: &Bench) {
     let open = bench
         .read(|tx| {
             let mut open = Vec::new();
-            while let Some(next) =
-                resends::next_open(tx, open.last().map(|it: &resends::OpenResend| it.account), 10)?
-            {
+            while let Some(next) = resends::next_open(
+                tx,
+                open.last().map(|it: &resends::OpenResend| (it.account, it.id)),
+                10,
+            )? {
                 open.push(next);
             }
             Ok(open)
@@ -277,7 +279,7 @@ pub async fn open_resends_are_found_by_account(bench: &Bench) {
     let of_first = match next {
         Some(open) if open.account == first => open,
         _ => bench
-            .read(move |tx| resends::next_open(tx, Some(second), 10))
+            .read(move |tx| resends::next_open(tx, Some((second, foreign.id)), 10))
             .await
             .unwrap(),
     };

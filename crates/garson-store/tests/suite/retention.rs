@@ -188,7 +188,7 @@ pub async fn finished_resends_are_removed(bench: &Bench) {
         bench
             .write(move |tx| {
                 let id = ResendId(Uuid::now_v7());
-                let planned = resends::plan(tx, id, account, at(0), false, at(1))?;
+                let planned = resends::plan(tx, id, account, None, at(0), false, at(1))?;
                 resends::start(tx, &planned)?;
                 match finish_at {
                     Some(now) => resends::step(tx, account, id, 100, at(now)).map(drop),

@@ -2,7 +2,7 @@
 
 use crate::database::Bench;
 use crate::fixtures::at;
-use garson_core::id::AccountId;
+use garson_core::id::{AccountId, UserId};
 use garson_core::time::Timestamp;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::Session;
@@ -12,10 +12,13 @@ pub fn a_session(account: AccountId, number: u8, now: Timestamp) -> Session {
     Session {
         hash: [number; 32],
         account_id: account,
+        user_id: UserId(account.0),
         agent: "Tarayıcı 🌐".to_owned(),
+        address: Some("192.0.2.7".to_owned()),
         created_at: now,
         seen_at: now,
         ends_at: now.plus(std::time::Duration::from_secs(1)),
+        confirmed_at: now,
     }
 }
 
@@ -50,21 +53,40 @@ pub async fn sessions_are_ended_one_by_one_and_together(bench: &Bench) {
         start(bench, &a_session(ours, number, at(i64::from(number)))).await;
     }
     start(bench, &a_session(theirs, 9, at(0))).await;
-    let list = async || bench.read(move |tx| sessions::list(tx, ours, at(5))).await;
+    // Another user of the same account.
+    let colleague = UserId(uuid::Uuid::now_v7());
+    let theirs_too = Session {
+        user_id: colleague,
+        ..a_session(ours, 8, at(3))
+    };
+    start(bench, &theirs_too).await;
+    let user = UserId(ours.0);
+    let list = async || bench.read(move |tx| sessions::list(tx, ours, user, at(5))).await;
     let names = |list: Vec<Session>| list.iter().map(|it| it.hash[0]).collect::<Vec<_>>();
     assert_eq!(names(list().await), [4, 3, 2, 1]);
-    assert!(!bench.write(move |tx| sessions::end(tx, ours, &[9; 32])).await);
-    assert!(bench.write(move |tx| sessions::end(tx, ours, &[4; 32])).await);
+    assert!(
+        !bench
+            .write(move |tx| sessions::end(tx, ours, user, &[9; 32]))
+            .await
+    );
+    assert!(
+        bench
+            .write(move |tx| sessions::end(tx, ours, user, &[4; 32]))
+            .await
+    );
     assert_eq!(
         bench
-            .write(move |tx| sessions::end_others(tx, ours, &[2; 32]))
+            .write(move |tx| sessions::end_others(tx, ours, user, &[2; 32]))
             .await,
         2
     );
     assert_eq!(names(list().await), [2]);
-    bench.write(move |tx| sessions::end_all(tx, ours)).await;
+    bench.write(move |tx| sessions::end_all(tx, ours, user)).await;
     assert!(list().await.is_empty());
     assert!(find(bench, 9, 0).await.is_some());
+    assert!(find(bench, 8, 5).await.is_some());
+    bench.write(|tx| sessions::confirm(tx, &[8; 32], at(700))).await;
+    assert_eq!(find(bench, 8, 5).await.unwrap().confirmed_at, at(700));
 }
 
 pub async fn sign_in_failures_are_counted_and_cleared(bench: &Bench) {

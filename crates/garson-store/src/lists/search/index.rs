@@ -7,7 +7,7 @@ use super::word_index::{PER_STATEMENT, params_of};
 use crate::engine::Insert;
 use crate::engine::in_list::marks;
 use crate::tables::accounts;
-use crate::tables::row::{column_list, each, tuple, value};
+use crate::tables::row::{Cells, column_list, each, tuple, value};
 use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::AccountId;
 use garson_core::search::Subject;
@@ -32,7 +32,8 @@ struct Unindexed {
     words: String,
 }
 
-fn indexed_up_to(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
+/// The position up to which an account's orders are indexed.
+pub(crate) fn indexed_up_to(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     let sql = "SELECT reached FROM search_progress WHERE account_id = ?1";
     let reached = tx.query_opt(sql, params![&account], value)?;
     Ok(reached.unwrap_or(0))
@@ -102,25 +103,38 @@ pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
          FROM orders o JOIN order_contents c ON c.order_id = o.id
          WHERE o.account_id = ?1 AND o.position > ?2 ORDER BY o.position LIMIT ?3",
         params![&account, reached, limit],
-        each(|cells| {
-            let position = cells.read()?;
-            let (provider_order_id, short_code) = (cells.text()?, cells.optional_text()?);
-            // An order with damaged content is still found by its ids.
-            let content: Content = serde_json::from_str(cells.text()?).unwrap_or_default();
-            let subject = Subject {
-                provider_order_id,
-                short_code,
-                customer: content.customer.name.as_deref(),
-                phone: content.customer.phone.as_deref(),
-            };
-            Ok(Unindexed {
-                position,
-                words: subject.words().into_iter().collect::<Vec<_>>().join(" "),
-            })
-        }),
+        each(unindexed),
     )?;
     let Some(last) = next.last() else { return Ok(0) };
-    for order in &next {
+    add(tx, account, &next)?;
+    tx.write(
+        "INSERT INTO search_progress (account_id, reached) VALUES (?1, ?2)
+         ON CONFLICT (account_id) DO UPDATE SET reached = ?2",
+        params![&account, last.position],
+    )?;
+    Ok(next.len() as u64)
+}
+
+/// The words of an order, from its ids and its content.
+fn unindexed(cells: &mut Cells<'_, '_>) -> Result<Unindexed> {
+    let position = cells.read()?;
+    let (provider_order_id, short_code) = (cells.text()?, cells.optional_text()?);
+    // An order with damaged content is still found by its ids.
+    let content: Content = serde_json::from_str(cells.text()?).unwrap_or_default();
+    let subject = Subject {
+        provider_order_id,
+        short_code,
+        customer: content.customer.name.as_deref(),
+        phone: content.customer.phone.as_deref(),
+    };
+    Ok(Unindexed {
+        position,
+        words: subject.words().into_iter().collect::<Vec<_>>().join(" "),
+    })
+}
+
+fn add(tx: &mut Tx<'_>, account: AccountId, orders: &[Unindexed]) -> Result<()> {
+    for order in orders {
         tx.insert(&INSERT_WORDS, params![&account, order.position, &order.words])?;
         for word in order.words.split(' ').filter(|word| !word.is_empty()) {
             tx.insert(
@@ -129,12 +143,23 @@ pub fn index(tx: &mut Tx<'_>, account: AccountId, limit: i64) -> Result<u64> {
             )?;
         }
     }
-    tx.write(
-        "INSERT INTO search_progress (account_id, reached) VALUES (?1, ?2)
-         ON CONFLICT (account_id) DO UPDATE SET reached = ?2",
-        params![&account, last.position],
+    Ok(())
+}
+
+/// Indexes an order anew whose content has changed, if it was indexed. The caller holds the account's lock.
+pub fn reindex(tx: &mut Tx<'_>, account: AccountId, position: i64) -> Result<()> {
+    remove(tx, account, &[position])?;
+    if position > indexed_up_to(tx, account)? {
+        return Ok(());
+    }
+    let order = tx.query(
+        "SELECT o.position, o.provider_order_id, o.short_code, c.body
+         FROM orders o JOIN order_contents c ON c.order_id = o.id
+         WHERE o.account_id = ?1 AND o.position = ?2",
+        params![&account, position],
+        each(unindexed),
     )?;
-    Ok(next.len() as u64)
+    add(tx, account, &order)
 }
 
 /// Removes deleted orders from the index, by their positions. The caller holds the account's lock.
