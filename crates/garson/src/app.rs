@@ -5,6 +5,7 @@ pub(crate) mod call_waiters;
 pub(crate) mod call_waker;
 pub(crate) mod calls_in_flight;
 pub(crate) mod delivery_gauges;
+pub(crate) mod endpoint_stats;
 pub(crate) mod exposure;
 pub(crate) mod fetched_menu;
 pub(crate) mod health_probes;
@@ -12,6 +13,7 @@ pub(crate) mod key_file;
 pub(crate) mod missing_orders;
 pub(crate) mod node_lease;
 pub(crate) mod order_checks;
+pub(crate) mod order_document;
 pub(crate) mod password_threads;
 pub(crate) mod platform_limits;
 pub(crate) mod platform_sessions;
@@ -27,8 +29,10 @@ pub(crate) mod store_signals;
 pub use delivery_gauges::DeliveryGauges;
 pub use start_error::StartError;
 
+use self::endpoint_stats::EndpointStats;
 use self::missing_orders::MissingOrders;
 use self::order_checks::OrderChecks;
+use self::order_document::OrderDocument;
 use self::poll_requests::PollRequests;
 use crate::config::{Settings, Terms, terms};
 use crate::fair_slots::{FairSlots, SlotLimits};
@@ -66,7 +70,7 @@ use refused_addresses::RefusedAddresses;
 use sign_in_limits::SignInLimits;
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use store_overview::StoreOverview;
 use store_signals::StoreSignals;
@@ -133,11 +137,17 @@ pub struct App {
     pub node_lease: NodeLease,
     pub workers: Arc<Workers>,
     pub delivery_gauges: DeliveryGauges,
+    /// Numbers about attempts at endpoints that are not stored yet.
+    pub endpoint_stats: EndpointStats,
+    /// Writes an order as the API answers it, for events that carry their order; set once by the API.
+    pub order_document: OnceLock<OrderDocument>,
     pub sign_in_limits: SignInLimits,
     /// The boards, streams and pollers that are connected to this process.
     pub presence: Arc<PresenceRegistry>,
     /// The mail server, if the operator has configured one.
     pub mail_server: Option<net::MailServer>,
+    /// The OpenID Connect provider, if the operator has configured one.
+    pub openid: Option<Arc<net::OpenIdProvider>>,
     /// Wakes the workers of availability, menus and prices.
     pub product_work: ProductWork,
     /// Escalations are due, or messages are to be sent.
@@ -150,6 +160,7 @@ pub struct App {
     pub wake_resend: Notify,
     /// Rows were deleted and are to be swept.
     pub wake_sweep: Notify,
+    pub wake_privacy: Notify,
     /// The service is stopping: streams and other endless tasks end.
     pub stopping: watch::Sender<bool>,
 }
@@ -212,6 +223,9 @@ impl App {
         };
         let presence = PresenceRegistry::new(clock.now());
         let mail_server = settings.mail_server(&certificates).map_err(StartError)?;
+        let openid = settings.openid.provider(&settings.public_url);
+        let openid = openid.map(|provider| net::OpenIdProvider::new(provider, net.clone()).map(Arc::new));
+        let openid = openid.transpose().map_err(StartError::new)?;
         let terms = terms(&settings.platforms);
         let workers = Arc::new(Workers::default());
         Ok(Arc::new(Self {
@@ -252,15 +266,19 @@ impl App {
             wake_deliver: Notify::new(),
             node_lease: NodeLease::default(),
             delivery_gauges: DeliveryGauges::default(),
+            endpoint_stats: EndpointStats::default(),
+            order_document: OnceLock::new(),
             manual_sends: FairSlots::new(MANUAL_SEND_SLOTS),
             wake_resend: Notify::new(),
             sign_in_limits: SignInLimits::default(),
             presence,
             mail_server,
+            openid,
             product_work: ProductWork::default(),
             wake_messages: Notify::new(),
             health_probes: HealthProbes::default(),
             wake_sweep: Notify::new(),
+            wake_privacy: Notify::new(),
             stopping: watch::Sender::new(false),
         }))
     }

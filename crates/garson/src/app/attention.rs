@@ -12,6 +12,8 @@ pub struct Attention {
     pub failing_since: Option<Timestamp>,
     /// Events that were given up since the last acknowledgement, counted up to a limit.
     pub given_up: i64,
+    /// Endpoints that were disabled because they kept failing.
+    pub disabled_endpoints: usize,
     pub platforms: Vec<PlatformProblem>,
 }
 

@@ -1,25 +1,45 @@
-//! Records that accounts and operators manage: accounts, keys, restaurants, integrations, sessions.
+//! Records that accounts and operators manage: accounts, keys, users, restaurants, integrations, sessions.
 
 pub mod account_control;
 pub mod account_move;
 pub mod accounts;
 pub mod api_auth;
+pub mod audit;
 pub mod branch_proofs;
 pub mod branches;
 pub mod businesses;
 pub mod channels;
-pub mod common_passwords;
 pub mod connection_test;
+mod email_address;
+pub mod endpoint_log;
+pub mod endpoints;
 pub mod escalation;
+mod guessing;
+mod identities;
 pub mod inbound_secrets;
 pub mod input;
 mod integration_checks;
 pub mod integrations;
+pub mod invitations;
+pub mod keys;
 pub mod matching_problem;
 pub mod menu;
 pub mod notices;
+pub mod openid;
+pub mod passwords;
 pub mod payment_matching;
 pub mod printers;
 pub mod quotas;
+pub mod randomness;
+mod recorded_fields;
 pub mod restaurants;
+pub mod second_factor;
 pub mod sessions;
+pub mod sign_in;
+pub mod totp;
+pub mod user_mail;
+pub mod user_passwords;
+pub mod users;
+
+pub use guessing::FORGET_FAILURES;
+pub(crate) use recorded_fields::shown_url;

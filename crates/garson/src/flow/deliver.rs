@@ -1,6 +1,8 @@
 //! Delivers events to accounts' webhooks.
 //!
-//! A delivery is its event's row: `pending` until it is `delivered`, `failed` or `skipped`. One node delivers for an account; the
+//! A delivery to an account's default endpoint is its event's row: `pending` until it is `delivered`, `failed` or `skipped`. Deliveries
+//! to its other endpoints are rows of `endpoint_deliveries`, written with the event. A receiver is an endpoint of an account; everything
+//! below holds for each receiver by itself, and slots are shared out by account first. One node delivers for an account; the
 //! node that commits an account's first event becomes its owner. After the commit the engine hands the new events over in memory, and
 //! the first attempt starts at once. The dispatcher is one task that never blocks: it holds an endpoint for each receiver, starts
 //! attempts within the limits below, and has results written in batches, one job per account at a time. In the healthy case a delivery
@@ -28,15 +30,21 @@ pub(super) mod attempt;
 mod attempt_task;
 mod dispatcher;
 mod endpoint;
+pub mod endpoint_sends;
 #[cfg(test)]
 mod endpoint_tests;
+mod held;
 mod in_flight;
 mod jobs;
 mod message;
+mod receiver;
 pub mod resend;
 pub mod resend_all;
 mod response_text;
+mod signature;
 mod slots;
+pub mod stats;
+mod target;
 mod wake_times;
 
 pub use dispatcher::run;

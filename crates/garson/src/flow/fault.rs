@@ -6,6 +6,7 @@ use garson_core::account_state::QuotaKind;
 use garson_core::explanation::{Explanation, TargetRefusal};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::OrderId;
+use garson_core::key_access::Scope;
 use garson_core::order::{Reason, Refusal};
 use garson_core::platform::PlatformError;
 use garson_store::StoreError;
@@ -23,6 +24,8 @@ pub enum Thing {
     BranchOwner,
     CatalogPush,
     Channel,
+    Erasure,
+    Endpoint,
     Key,
     Order,
     PriceChange,
@@ -30,6 +33,7 @@ pub enum Thing {
     Product,
     Restaurant,
     Retry,
+    User,
     WebhookRecord,
 }
 
@@ -44,6 +48,8 @@ impl fmt::Display for Thing {
             Self::BranchOwner => "owner",
             Self::CatalogPush => "catalog push",
             Self::Channel => "channel",
+            Self::Erasure => "erasure",
+            Self::Endpoint => "endpoint",
             Self::Key => "key",
             Self::Order => "order",
             Self::PriceChange => "price change",
@@ -51,6 +57,7 @@ impl fmt::Display for Thing {
             Self::Product => "product",
             Self::Restaurant => "restaurant",
             Self::Retry => "retry",
+            Self::User => "user",
             Self::WebhookRecord => "webhook record",
         })
     }
@@ -106,8 +113,7 @@ pub enum Fault {
     TargetUnreachable { explanation: Explanation },
     /// It decides where the primary key is sent, and another key was used.
     #[error(
-        "Only the account's primary key may do this, or somebody who is signed in to the panel: it decides where the primary \
-         key, or another secret of the account, is sent."
+        "Only the account's primary key may do this, or an owner of the account who is signed in to the panel."
     )]
     PrimaryKeyRequired,
     /// Another integration of the account has that branch.
@@ -138,6 +144,8 @@ pub enum Fault {
     TooManySends,
     #[error("As many of these run as may; GET /webhook/deliveries/retries lists them.")]
     TooManyRetries,
+    #[error("As many erasures run as may; GET /privacy/erasures lists them.")]
+    TooManyErasures,
     /// The key of a waiting request was revoked.
     #[error("The key was revoked.")]
     KeyRevoked,
@@ -149,8 +157,22 @@ pub enum Fault {
     },
     #[error("There are as many channels as an account may have.")]
     TooManyChannels,
-    #[error("The last key of an account cannot be revoked here.")]
+    #[error("The last key of an account, or the last without limits and end, cannot be revoked here.")]
     LastKey,
+    #[error("The key has expired.")]
+    KeyExpired,
+    /// The key's scopes or restaurants do not allow it.
+    #[error("The key may not do this: it {}.", needed(.scopes))]
+    KeyNotAllowed { scopes: Vec<Scope> },
+    #[error("The key may not be used from this address.")]
+    AddressNotAllowed,
+    /// It would be able to do more than whoever issues it, or last longer.
+    #[error("A key cannot be given what its issuer may not do itself.")]
+    KeyTooPowerful,
+    #[error("The key has expired, or another one replaces it already.")]
+    KeyReplaced,
+    #[error("A key with limits or an end cannot become the primary one.")]
+    PrimaryKeyLimited,
     /// The operator has disabled the account, or is deleting it.
     #[error(
         "The account is disabled; the operator of this service can enable it. Orders of platforms are still recorded."
@@ -174,12 +196,31 @@ pub enum Fault {
     /// Too many attempts to sign in, from this address or altogether.
     #[error("There were too many attempts to sign in; try again later.")]
     SignInFlood,
+    /// The user's role or restaurants do not allow it.
+    #[error("Your role does not allow this.")]
+    NotAllowed,
+    /// The user is responsible for restaurants that were all deleted.
+    #[error("All restaurants that you are responsible for were deleted.")]
+    NoRestaurantLeft,
+    /// A link or a step of signing in that is unknown, was used, or has ended.
+    #[error("The link is not valid any more. Ask for another one.")]
+    LinkInvalid,
+    #[error("The account needs an owner who can sign in.")]
+    LastOwner,
+    #[error("The invitation was accepted already.")]
+    AlreadyAccepted,
+    #[error("There are as many users as an account may have.")]
+    TooManyUsers,
+    #[error("The owner of the account requires a second factor.")]
+    TwoFactorRequired,
+    #[error("There is no user {email}.")]
+    NoSuchUser { email: String },
     /// As many printers are registered, or tickets wait for the printer, as may.
     #[error("There are as many of these as may be; remove some, or wait.")]
     TooManyPrints,
     #[error("No webhook URL is registered; PUT /webhook sets one.")]
     NoWebhook,
-    #[error("The e-mail address has an account already.")]
+    #[error("The e-mail address has an account already, or belongs to a user.")]
     EmailTaken,
     /// The platform refuses, in its own words.
     #[error("The platform {message}.")]
@@ -260,6 +301,15 @@ fn used_by(restaurants: &[String], by_notices: bool) -> String {
     let notices = by_notices.then_some("operational notices");
     let names = restaurants.iter().map(String::as_str).chain(notices);
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// What a key lacks. Without scopes: what it needs concerns the account as a whole.
+fn needed(scopes: &[Scope]) -> String {
+    if scopes.is_empty() {
+        return "is for named restaurants, and this concerns the account as a whole".to_owned();
+    }
+    let names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    format!("needs the scope {}", names.join(" or "))
 }
 
 fn storage_text(error: &StoreError) -> &'static str {

@@ -173,7 +173,8 @@ fn recovered(tx: &mut Tx<'_>, look: &Look, incident: &Incident) -> Result<Option
         NoticeKind::WebhookFailing => {
             accounts::webhook(tx, account)?.map(|_| MessageContent::WebhookRecovered)
         }
-        NoticeKind::DeliveryGivenUp => None,
+        // It was enabled or deleted by the account itself.
+        NoticeKind::DeliveryGivenUp | NoticeKind::EndpointDisabled => None,
         NoticeKind::PlatformDown => {
             let all = integrations::list(tx, account, MAX_INTEGRATIONS)?;
             let works = |it: &Integration| {

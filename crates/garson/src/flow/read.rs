@@ -10,6 +10,7 @@ pub mod order_detail;
 pub mod order_lists;
 pub mod order_notices;
 pub mod order_record;
+pub mod order_scope;
 pub mod period;
 pub mod period_summary;
 pub mod report_marks;

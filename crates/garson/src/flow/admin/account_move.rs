@@ -1,10 +1,13 @@
 //! Moves an account between installations, as an encrypted file.
 
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
+use crate::flow::record_action::record_action;
+use crate::flow::{By, Fault};
 use argon2::{Algorithm, Argon2, Params, Version};
 use garson_core::account::Account;
 use garson_core::account_state::AccountState;
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::AccountId;
 use garson_core::integration::Credentials;
@@ -72,6 +75,14 @@ pub async fn export(
     let file = options
         .open(&draft)
         .map_err(|error| cannot(&draft, "created", &error))?;
+    // Before the data is read, so that the file has the entry.
+    let by = By::operator(account.id, "account export");
+    record_action(
+        app,
+        by,
+        Recorded::new(RecordKind::Account, Verb::Exported).id(account.id),
+    )
+    .await?;
     let written = write(app, account, file, passphrase).await;
     let rows = match written {
         Ok(rows) => rows,
@@ -137,6 +148,13 @@ pub async fn import(
         clock: Arc::clone(&app.clock),
     };
     let rows = account_import::import(&target, &description, reader).await?;
+    let by = By::operator(account, "account import");
+    record_action(
+        app,
+        by,
+        Recorded::new(RecordKind::Account, Verb::Imported).id(account),
+    )
+    .await?;
     Ok((description, rows))
 }
 

@@ -1,56 +1,39 @@
-//! Accounts, their keys, their webhook and their events.
+//! Accounts, their webhook and their events.
 
-pub use super::common_passwords::SHORTEST_PASSWORD;
-
-use super::common_passwords::is_common;
-use super::quotas;
+use super::email_address::checked_email;
+use super::keys::NewKey;
+use super::passwords::hash_new;
+use super::{keys, recorded_fields};
 use crate::app::App;
-use crate::flow::Fault;
+use crate::app::password_threads::Requester;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
-use argon2::{Argon2, PasswordHasher};
-use garson_core::account::{Account, ApiKey, AuthorizationForm, IssuedKey, Webhook};
-use garson_core::event::OptionalEvents;
+use crate::flow::{By, Fault};
+use garson_core::account::{Account, AuthorizationForm, IssuedKey, Webhook};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::channel::Language;
+use garson_core::event::{OptionalEvent, OptionalEvents};
 use garson_core::field_problem::FieldProblem;
-use garson_core::id::{AccountId, EventId, KeyId, OrderId};
+use garson_core::id::{AccountId, EndpointId, EventId, KeyId, OrderId, UserId};
+use garson_core::permission::RestaurantScope;
+use garson_core::role::Role;
 use garson_core::secret::Secret;
-use garson_core::time::Timestamp;
+use garson_core::user::User;
 use garson_store::lists;
 use garson_store::lists::events::EventFilter;
 use garson_store::lists::feed::{Page, PageRequest};
+use garson_store::tables;
 use garson_store::tables::attempts;
 use garson_store::tables::attempts::Attempt;
 use garson_store::tables::events;
 use garson_store::tables::events::StoredEvent;
-use garson_store::tables::keys;
-use garson_store::tables::keys::Revoked;
-use garson_store::tables::{accounts, orders};
-use garson_store::{Partition, StoreError, Tx};
+use garson_store::tables::{accounts, orders, users, webhook_endpoints};
+use garson_store::{Partition, Tx};
+use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
-/// Who asks for something in the name of an account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Actor {
-    /// Somebody who is signed in to the panel, or runs the service.
-    Owner,
-    /// The holder of a key.
-    Key(KeyId),
-}
-
-impl Actor {
-    /// Refuses any key but the primary one. Webhooks carry the primary key, so whoever decides where they go, or which key that
-    /// is, could otherwise have it sent to an address of their own.
-    pub(crate) fn must_hold_primary(self, tx: &mut Tx<'_>, account: AccountId) -> Result<(), Fault> {
-        match self {
-            Self::Owner => Ok(()),
-            Self::Key(key) if keys::is_primary(tx, account, key)? => Ok(()),
-            Self::Key(_) => Err(Fault::PrimaryKeyRequired),
-        }
-    }
-}
-
-/// Creates an account with its first key.
+/// Creates an account with its first key and its owner, who signs in with the account's e-mail address and has the account's id.
 pub async fn create(
     app: &App,
     name: String,
@@ -58,31 +41,63 @@ pub async fn create(
     password: Option<Secret<String>>,
 ) -> Result<(Account, IssuedKey), Fault> {
     let now = app.now();
-    let email = email.trim().to_lowercase();
-    if !looks_like_email(&email) {
-        return Err(Fault::invalid("email", FieldProblem::NotEmail));
-    }
+    let email = checked_email(email)?;
     if name.trim().is_empty() || name.chars().count() > 200 {
         return Err(Fault::invalid(
             "name",
             FieldProblem::Characters { min: 1, max: 200 },
         ));
     }
-    let hash = password.map(|password| hash_password(&password)).transpose()?;
+    let hash = match password {
+        Some(password) => {
+            let known = vec![email.clone(), name.clone()];
+            Some(hash_new(app, Requester::Known, password, known).await?)
+        }
+        None => None,
+    };
     let account = Account {
         id: AccountId::at(now),
         name,
         email,
         created_at: now,
     };
-    let issued = new_key(Some("First key".to_owned()), KeyId::at(now), now)?;
+    let owner = User {
+        id: UserId(account.id.0),
+        account_id: account.id,
+        email: account.email.clone(),
+        name: String::new(),
+        language: Language::default(),
+        role: Role::Owner,
+        restaurants: RestaurantScope::All,
+        is_disabled: false,
+        has_password: hash.is_some(),
+        has_openid: false,
+        has_two_factor: false,
+        created_at: now,
+        last_sign_in_at: None,
+    };
+    let first = NewKey {
+        label: Some("First key".to_owned()),
+        ..NewKey::default()
+    };
+    let issued = keys::new_key(first, KeyId::at(now), now)?;
     let vault = Arc::clone(&app.vault);
     app.store
         .write(Partition::COMMON, move |tx| {
-            if !accounts::create(tx, &account, hash.as_deref())? {
+            if !accounts::create(tx, &account)? || !users::create(tx, &owner, hash.as_deref())? {
                 return Err(Fault::EmailTaken);
             }
-            let record = keys::issue(tx, &vault, account.id, &issued)?;
+            let record = tables::keys::issue(tx, &vault, account.id, &issued)?;
+            let by = By::operator(account.id, "account create");
+            let fields = json!({ "name": account.name, "email": account.email });
+            by.record(
+                tx,
+                Recorded::new(RecordKind::Account, Verb::Created)
+                    .id(account.id)
+                    .after(fields),
+                now,
+            );
+            keys::record(tx, &by, Verb::Created, &record, now);
             Ok((
                 account.clone(),
                 IssuedKey {
@@ -94,51 +109,17 @@ pub async fn create(
         .await
 }
 
-fn looks_like_email(email: &str) -> bool {
-    let parts = email.split_once('@');
-    parts.is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.contains('@'))
-        && email.len() <= 254
-        && !email.chars().any(|c| c.is_whitespace() || c.is_control())
-}
-
-pub(crate) fn hash_password(password: &Secret<String>) -> Result<String, Fault> {
-    if password.expose().chars().count() < SHORTEST_PASSWORD {
-        let min = SHORTEST_PASSWORD;
-        return Err(Fault::invalid("password", FieldProblem::PasswordTooShort { min }));
-    }
-    if is_common(password.expose()) {
-        return Err(Fault::invalid("password", FieldProblem::CommonPassword));
-    }
-    Argon2::default()
-        .hash_password(password.expose().as_bytes())
-        .map(|hash| hash.to_string())
-        .map_err(|_| Fault::Store(StoreError::internal("the password cannot be hashed")))
-}
-
-#[expect(clippy::disallowed_methods, reason = "needs real randomness")]
-fn new_key(label: Option<String>, id: KeyId, now: Timestamp) -> Result<IssuedKey, Fault> {
-    use base64::Engine as _;
-    let mut random = [0; 32];
-    getrandom::fill(&mut random)
-        .map_err(|_| Fault::Store(StoreError::unavailable("no randomness to be had")))?;
-    let text = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(random);
-    let hint = text.chars().skip(text.len().saturating_sub(4)).collect();
-    let record = ApiKey {
-        id,
-        label,
-        hint,
-        is_primary: false,
-        created_at: now,
-        last_used_at: None,
-    };
-    Ok(IssuedKey {
-        record,
-        secret: Secret::new(format!("gsn_{text}")),
-    })
-}
-
 pub async fn list(app: &App) -> Result<Vec<Account>, Fault> {
     app.store.read(|tx| Ok(accounts::list(tx)?)).await
+}
+
+/// An account by its id.
+pub async fn get(app: &App, id: AccountId) -> Result<Account, Fault> {
+    let found = app
+        .store
+        .read(move |tx| Ok::<_, Fault>(accounts::by_id(tx, id)?))
+        .await?;
+    found.ok_or_else(|| Fault::not_found(Thing::Account, id))
 }
 
 /// The account of an e-mail address.
@@ -150,95 +131,6 @@ pub async fn by_email(app: &App, email: &str) -> Result<Account, Fault> {
         .read(move |tx| Ok::<_, Fault>(accounts::by_email(tx, &wanted)?))
         .await?;
     found.ok_or(not_found)
-}
-
-/// Issues a key; it is shown this once. The id is there already when an earlier run of the same keyed request got
-/// this far: then it is the same key.
-pub async fn issue_key(
-    app: &App,
-    account: AccountId,
-    id: KeyId,
-    label: Option<String>,
-) -> Result<IssuedKey, Fault> {
-    let fresh = new_key(label, id, app.now())?;
-    let defaults = app.settings.quotas;
-    let vault = Arc::clone(&app.vault);
-    app.store
-        .write(account, move |tx| {
-            let secret = match keys::secret(tx, &vault, account, id)? {
-                Some(secret) => secret,
-                None => {
-                    accounts::lock(tx, account)?;
-                    quotas::check_keys(tx, account, &defaults)?;
-                    keys::issue(tx, &vault, account, &fresh)?;
-                    fresh.secret.clone()
-                }
-            };
-            let record = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
-            let record = record.ok_or_else(|| Fault::not_found(Thing::Key, id))?;
-            Ok(IssuedKey { record, secret })
-        })
-        .await
-}
-
-/// Whoever presses twice, or whose browser sends again by itself, does so within this time.
-const SAME_PRESS: Duration = Duration::from_secs(10);
-
-/// Issues the key that a form has chosen the id for, so that a form that is sent again makes no second one. Nothing when it was
-/// issued already, and shown; whoever has pressed twice is shown the same key.
-pub async fn issue_key_once(
-    app: &App,
-    account: AccountId,
-    id: KeyId,
-    label: Option<String>,
-) -> Result<Option<IssuedKey>, Fault> {
-    let shown_before = app.now().minus(SAME_PRESS);
-    let before = list_keys(app, account).await?;
-    if before
-        .iter()
-        .any(|key| key.id == id && key.created_at < shown_before)
-    {
-        return Ok(None);
-    }
-    issue_key(app, account, id, label).await.map(Some)
-}
-
-pub async fn list_keys(app: &App, account: AccountId) -> Result<Vec<ApiKey>, Fault> {
-    app.store.read(move |tx| Ok(keys::list(tx, account)?)).await
-}
-
-/// Revokes a key; the primary one, whose place another takes then, only for who holds it.
-pub async fn revoke_key(app: &App, account: AccountId, actor: Actor, id: KeyId) -> Result<(), Fault> {
-    app.store
-        .write(account, move |tx| {
-            accounts::lock(tx, account)?;
-            if keys::is_primary(tx, account, id)? {
-                actor.must_hold_primary(tx, account)?;
-            }
-            match keys::revoke(tx, account, id)? {
-                Revoked::Done => Ok(()),
-                Revoked::NotFound => Err(Fault::not_found(Thing::Key, id)),
-                Revoked::IsLast => Err(Fault::LastKey),
-            }
-        })
-        .await
-}
-
-pub async fn make_key_primary(
-    app: &App,
-    account: AccountId,
-    actor: Actor,
-    id: KeyId,
-) -> Result<ApiKey, Fault> {
-    app.store
-        .write(account, move |tx| {
-            accounts::lock(tx, account)?;
-            actor.must_hold_primary(tx, account)?;
-            keys::make_primary(tx, account, id)?;
-            let found = keys::list(tx, account)?.into_iter().find(|key| key.id == id);
-            found.ok_or_else(|| Fault::not_found(Thing::Key, id))
-        })
-        .await
 }
 
 pub async fn webhook(app: &App, account: AccountId) -> Result<Option<Webhook>, Fault> {
@@ -261,8 +153,7 @@ pub async fn webhook_and_updates(app: &App, account: AccountId) -> Result<(Optio
 /// orders is the account's choice also where it reads its events instead.
 pub async fn set_webhook(
     app: &App,
-    account: AccountId,
-    actor: Actor,
+    by: By,
     url: Option<String>,
     authorization: Option<AuthorizationForm>,
     updates: Option<bool>,
@@ -272,11 +163,19 @@ pub async fn set_webhook(
             .check_address(url)
             .map_err(|refusal| Fault::target("url", refusal))?;
     }
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
+    let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
             accounts::lock(tx, account)?;
             let before = accounts::webhook(tx, account)?;
+            let fields_before =
+                recorded_fields::webhook(&vault, before.as_ref(), accounts::wants_updates(tx, account)?);
+            let record = |tx: &mut Tx<'_>, webhook: Option<&Webhook>, updates| {
+                let fields = recorded_fields::webhook(&vault, webhook, updates);
+                let change = Recorded::new(RecordKind::Webhook, Verb::Changed);
+                by.record(tx, change.change(fields_before.clone(), fields), now);
+            };
             let wants_updates = match updates {
                 Some(wants) => {
                     accounts::set_wants_updates(tx, account, wants)?;
@@ -286,12 +185,20 @@ pub async fn set_webhook(
             };
             let is_about_address = url.is_some() || authorization.is_some() || updates.is_none();
             if !is_about_address {
+                record(tx, before.as_ref(), wants_updates);
                 return Ok((before, wants_updates));
             }
             let url = url.clone().or(before.as_ref().map(|w| w.url.clone()));
             let url = url.ok_or_else(|| Fault::invalid("url", FieldProblem::Required))?;
             if before.as_ref().is_none_or(|before| before.url != url) {
-                actor.must_hold_primary(tx, account)?;
+                by.must_hold_primary(tx)?;
+            }
+            if authorization.is_some() {
+                let stored = webhook_endpoints::find(tx, account, EndpointId::default_of(account))?;
+                if stored.is_some_and(|it| it.authorization.key_form().is_none()) {
+                    by.must_hold_primary(tx)?;
+                }
+                webhook_endpoints::use_key(tx, account)?;
             }
             let authorization = authorization
                 .or(before.map(|w| w.authorization))
@@ -302,6 +209,7 @@ pub async fn set_webhook(
                 updated_at: now,
             };
             accounts::set_webhook(tx, account, Some(&webhook))?;
+            record(tx, Some(&webhook), wants_updates);
             Ok((Some(webhook), wants_updates))
         })
         .await
@@ -315,17 +223,44 @@ pub async fn optional_events(app: &App, account: AccountId) -> Result<OptionalEv
 }
 
 /// Replaces the optional events that the account gets.
-pub async fn set_optional_events(app: &App, account: AccountId, events: OptionalEvents) -> Result<(), Fault> {
+pub async fn set_optional_events(app: &App, by: By, events: OptionalEvents) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
-            Ok(accounts::set_optional_events(tx, account, events)?)
+            let before = accounts::optional_events(tx, account)?;
+            accounts::set_optional_events(tx, account, events)?;
+            let fields = |events: OptionalEvents| {
+                let names = OptionalEvent::ALL.iter().filter(|event| events.contains(**event));
+                json!({ "optionalEvents": names.map(|event| event.as_str()).collect::<Vec<_>>() })
+            };
+            let change = Recorded::new(RecordKind::Webhook, Verb::Changed);
+            by.record(tx, change.change(fields(before), fields(events)), now);
+            Ok(())
         })
         .await
 }
 
-pub async fn remove_webhook(app: &App, account: AccountId) -> Result<(), Fault> {
+pub async fn remove_webhook(app: &App, by: By) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
+    let vault = Arc::clone(&app.vault);
     app.store
-        .write(account, move |tx| Ok(accounts::set_webhook(tx, account, None)?))
+        .write(account, move |tx| {
+            accounts::lock(tx, account)?;
+            let before = accounts::webhook(tx, account)?;
+            accounts::set_webhook(tx, account, None)?;
+            // Its further settings go with it.
+            webhook_endpoints::delete(tx, account, EndpointId::default_of(account), now)?;
+            if before.is_some() {
+                let updates = accounts::wants_updates(tx, account)?;
+                let fields = recorded_fields::webhook(&vault, before.as_ref(), updates);
+                by.record(
+                    tx,
+                    Recorded::new(RecordKind::Webhook, Verb::Deleted).before(fields),
+                    now,
+                );
+            }
+            Ok(())
+        })
         .await
 }
 

@@ -2,32 +2,50 @@
 
 use crate::app::App;
 use crate::config::RateLimit;
-use crate::flow::Fault;
-use crate::flow::admin::accounts::Actor;
+use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
 use crate::ttl_cache::TtlCache;
-use garson_core::id::{AccountId, KeyId};
+use garson_core::id::{AccountId, KeyId, RestaurantId};
+use garson_core::key_access::KeyAccess;
+use garson_core::time::Timestamp;
 use garson_store::tables::{account_states, keys};
 use garson_store::vault::lookup_hash;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
 use std::hash::Hash;
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The account that a request acts for, and the key that it presented.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Caller {
     pub account: AccountId,
     pub key: KeyId,
+    /// What the key may do.
+    pub access: Arc<KeyAccess>,
+    expires_at: Option<Timestamp>,
     /// Is it the account's primary key? Another may have replaced it a second ago.
     pub is_primary: bool,
+    /// The address that the request came from.
+    pub address: Option<IpAddr>,
 }
 
 impl Caller {
+    /// Who does what the request asks for.
     #[must_use]
-    pub fn actor(self) -> Actor {
-        Actor::Key(self.key)
+    pub fn by(&self) -> By {
+        By::key(self.account, self.key, self.address)
+    }
+
+    /// Fails if the restaurant is not one of the key's: for the key it does not exist.
+    pub fn must_have(&self, restaurant: RestaurantId) -> Result<(), Fault> {
+        if self.access.restaurants.has(restaurant) {
+            Ok(())
+        } else {
+            Err(Fault::not_found(Thing::Restaurant, restaurant))
+        }
     }
 }
 
@@ -58,7 +76,31 @@ impl ApiAuth {
     }
 
     /// The caller behind a key; `None` when no account has it.
-    pub async fn authenticate(&self, app: &Arc<App>, key: &str) -> Result<Option<Caller>, Fault> {
+    pub async fn authenticate(
+        &self,
+        app: &Arc<App>,
+        key: &str,
+        address: Option<IpAddr>,
+    ) -> Result<Option<Caller>, Fault> {
+        let Some(caller) = self.find(app, key).await? else {
+            return Ok(None);
+        };
+        if caller.expires_at.is_some_and(|at| at <= app.now()) {
+            return Err(Fault::KeyExpired);
+        }
+        if !caller.access.allows_address(address) {
+            return Err(Fault::AddressNotAllowed);
+        }
+        let caller = Caller { address, ..caller };
+        if self.recorded.get(&caller.key, USE_INTERVAL).is_none() {
+            self.recorded.put(caller.key, ());
+            self.drop_idle_counters();
+            tokio::spawn(record_use(Arc::clone(app), caller.clone()));
+        }
+        Ok(Some(caller))
+    }
+
+    async fn find(&self, app: &Arc<App>, key: &str) -> Result<Option<Caller>, Fault> {
         let hash = lookup_hash(key.as_bytes());
         if let Some(caller) = self.cache.get(&hash, CACHE_TTL) {
             return Ok(Some(caller));
@@ -75,25 +117,23 @@ impl ApiAuth {
                 }
             })
             .await?;
-        let Some((account, key, is_primary)) = found else {
+        let Some((account, key)) = found else {
             return Ok(None);
         };
         let caller = Caller {
             account,
-            key,
-            is_primary,
+            key: key.id,
+            access: Arc::new(key.access),
+            expires_at: key.expires_at,
+            is_primary: key.is_primary,
+            address: None,
         };
-        self.cache.put(hash, caller);
-        if self.recorded.get(&caller.key, USE_INTERVAL).is_none() {
-            self.recorded.put(caller.key, ());
-            self.drop_idle_counters();
-            tokio::spawn(record_use(Arc::clone(app), caller));
-        }
+        self.cache.put(hash, caller.clone());
         Ok(Some(caller))
     }
 
     /// Counts a request against the limits of its key and its account.
-    pub fn check_rate(&self, caller: Caller) -> Result<(), RateExceeded> {
+    pub fn check_rate(&self, caller: &Caller) -> Result<(), RateExceeded> {
         if let Some(limit) = &self.key_limit {
             limit.check(&caller.key, RateScope::Key)?;
         }
@@ -121,9 +161,13 @@ impl ApiAuth {
 
 async fn record_use(app: Arc<App>, caller: Caller) {
     let now = app.now();
+    let from = caller.address.map(|address| address.to_canonical().to_string());
+    let key = caller.key;
     let recorded = app
         .store
-        .write(caller.account, move |tx| keys::record_use(tx, caller.key, now))
+        .write(caller.account, move |tx| {
+            keys::record_use(tx, key, now, from.as_deref())
+        })
         .await;
     if let Err(error) = recorded {
         tracing::warn!(%error, "the use of an API key was not recorded");

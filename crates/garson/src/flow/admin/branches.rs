@@ -3,17 +3,21 @@
 
 use super::integrations as flow_integrations;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
 use crate::flow::platform_client;
 use crate::flow::platform_client::Contact;
-use garson_core::id::AccountId;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::id::{AccountId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials};
 use garson_core::platform::{Platform, Provider};
+use garson_core::time::Timestamp;
 use garson_store::tables::branches;
 use garson_store::tables::branches::NamedBranch;
 use garson_store::tables::integrations::Connected;
 use garson_store::{Partition, StoreErrorKind, Tx};
+use serde_json::json;
 
 const LIST_BATCH: i64 = 500;
 
@@ -78,7 +82,26 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
     let assigned = app
         .store
         .write(Partition::COMMON, move |tx| {
-            branches::assign(tx, account, provider, &name, now)
+            let before = branches::owner_ids(tx, provider, &name)?;
+            let is_assigned = branches::assign(tx, account, provider, &name, now)?;
+            let after = branches::owner_ids(tx, provider, &name)?;
+            if is_assigned && before != after {
+                record(
+                    tx,
+                    before,
+                    (Verb::Released, "branch assign"),
+                    (provider, &name),
+                    now,
+                );
+                record(
+                    tx,
+                    after,
+                    (Verb::Assigned, "branch assign"),
+                    (provider, &name),
+                    now,
+                );
+            }
+            Ok::<_, Fault>(is_assigned)
         })
         .await?;
     if assigned {
@@ -91,17 +114,42 @@ pub async fn assign(app: &App, account: AccountId, key: &str, branch: &str) -> R
 /// Removes the owner of a branch, until an integration proves that it owns it.
 pub async fn release(app: &App, key: &str, branch: &str) -> Result<(), Fault> {
     let provider = provider(key)?;
-    let name = branch.to_owned();
+    let (name, now) = (branch.to_owned(), app.now());
     let released = app
         .store
         .write(Partition::COMMON, move |tx| {
-            branches::release(tx, provider, &name)
+            let before = branches::owner_ids(tx, provider, &name)?;
+            let is_released = branches::release(tx, provider, &name)?;
+            record(
+                tx,
+                before,
+                (Verb::Released, "branch release"),
+                (provider, &name),
+                now,
+            );
+            Ok::<_, Fault>(is_released)
         })
         .await?;
     if released {
         Ok(())
     } else {
         Err(Fault::not_found(Thing::BranchOwner, branch))
+    }
+}
+
+/// Records in the log of a branch's owner what the operator did.
+fn record(
+    tx: &mut Tx<'_>,
+    owner: Option<(AccountId, RestaurantId)>,
+    (verb, command): (Verb, &'static str),
+    (provider, branch): (Provider, &str),
+    now: Timestamp,
+) {
+    if let Some((account, restaurant)) = owner {
+        let action = Recorded::new(RecordKind::Branch, verb)
+            .id(branch)
+            .restaurant(restaurant);
+        By::operator(account, command).record(tx, action.after(json!({ "provider": provider })), now);
     }
 }
 

@@ -1,11 +1,14 @@
 //! Channels: create, read, change, test, delete.
 
+use super::recorded_fields;
 use crate::app::App;
-use crate::flow::Fault;
 use crate::flow::admin::input::Name;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
 use crate::net::MailServer;
 use crate::net::headers::check_headers;
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::channel::{Channel, HttpMethod, HttpTemplate, Language, Target};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, ChannelId};
@@ -13,7 +16,8 @@ use garson_core::message::Rendered;
 use garson_core::message_template::{Context, fill, names};
 use garson_core::secret::Secret;
 use garson_store::tables::{channels, messages, notices, restaurants};
-use garson_store::{Tx, Vault};
+use garson_store::{StoreErrorKind, Tx, Vault};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
@@ -242,13 +246,8 @@ pub async fn get(app: &App, account: AccountId, id: ChannelId) -> Result<Channel
 }
 
 /// Creates a channel; a repeated request with the same id returns the first one.
-pub async fn create(
-    app: &App,
-    account: AccountId,
-    id: ChannelId,
-    input: ChannelInput,
-) -> Result<Channel, Fault> {
-    let now = app.now();
+pub async fn create(app: &App, by: By, id: ChannelId, input: ChannelInput) -> Result<Channel, Fault> {
+    let (account, now) = (by.account, app.now());
     let vault = Arc::clone(&app.vault);
     let channel = Channel {
         id,
@@ -265,18 +264,22 @@ pub async fn create(
                     return Err(Fault::TooManyChannels);
                 }
                 channels::save(tx, &vault, account, &channel)?;
+                let fields = recorded_fields::channel(&vault, &channel);
+                by.record(
+                    tx,
+                    Recorded::new(RecordKind::Channel, Verb::Created)
+                        .id(id)
+                        .after(fields),
+                    now,
+                );
             }
             find(tx, &vault, account, id)
         })
         .await
 }
 
-pub async fn update(
-    app: &App,
-    account: AccountId,
-    id: ChannelId,
-    input: ChannelInput,
-) -> Result<Channel, Fault> {
+pub async fn update(app: &App, by: By, id: ChannelId, input: ChannelInput) -> Result<Channel, Fault> {
+    let (account, now) = (by.account, app.now());
     let before = get(app, account, id).await?;
     let target = input.target.into_target(app, Some(&before.target))?;
     let channel = Channel {
@@ -285,27 +288,35 @@ pub async fn update(
         language: input.language,
         target,
         created_at: before.created_at,
-        updated_at: app.now(),
+        updated_at: now,
     };
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
             // It may have been deleted since it was read.
-            find(tx, &vault, account, id)?;
+            let before = recorded_fields::channel(&vault, &find(tx, &vault, account, id)?);
             channels::save(tx, &vault, account, &channel)?;
+            let after = recorded_fields::channel(&vault, &channel);
+            let action = Recorded::new(RecordKind::Channel, Verb::Changed).id(id);
+            by.record(tx, action.change(before, after), now);
             Ok(channel.clone())
         })
         .await
 }
 
 /// Deletes a channel that no escalation and no notice uses.
-pub async fn delete(app: &App, account: AccountId, id: ChannelId) -> Result<(), Fault> {
-    let now = app.now();
+pub async fn delete(app: &App, by: By, id: ChannelId) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
+    let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
-            if !channels::exists(tx, account, id)? {
-                return Err(Fault::not_found(Thing::Channel, id));
-            }
+            let fields = match channels::find(tx, &vault, account, id) {
+                Ok(Some(channel)) => recorded_fields::channel(&vault, &channel),
+                // What cannot be read can be deleted.
+                Err(error) if error.kind == StoreErrorKind::Corrupt => json!({}),
+                Ok(None) => return Err(Fault::not_found(Thing::Channel, id)),
+                Err(error) => return Err(error.into()),
+            };
             let restaurants = restaurants::escalating_by(tx, account, id)?;
             let settings = notices::find(tx, account)?;
             let by_notices = settings.is_some_and(|settings| settings.channels.contains(&id));
@@ -317,6 +328,13 @@ pub async fn delete(app: &App, account: AccountId, id: ChannelId) -> Result<(), 
             }
             messages::drop_of_channel(tx, id, now)?;
             channels::delete(tx, account, id)?;
+            by.record(
+                tx,
+                Recorded::new(RecordKind::Channel, Verb::Deleted)
+                    .id(id)
+                    .before(fields),
+                now,
+            );
             Ok(())
         })
         .await

@@ -1,13 +1,16 @@
 //! A restaurant's escalation: which steps are taken when an order is not accepted in time.
 
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::escalation::{MAX_SECONDS, MAX_STEPS, Step, StepAction};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, RestaurantId};
 use garson_store::Tx;
 use garson_store::tables::{channels, restaurants};
+use serde_json::json;
 
 pub const MAX_REASON: usize = 100;
 pub const MAX_NOTE: usize = 500;
@@ -24,20 +27,25 @@ pub async fn get(app: &App, account: AccountId, id: RestaurantId) -> Result<Vec<
 }
 
 /// Replaces the steps. Orders that have arrived before keep theirs.
-pub async fn set(
-    app: &App,
-    account: AccountId,
-    id: RestaurantId,
-    steps: Vec<Step>,
-) -> Result<Vec<Step>, Fault> {
+pub async fn set(app: &App, by: By, id: RestaurantId, steps: Vec<Step>) -> Result<Vec<Step>, Fault> {
     check(&steps)?;
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found(Thing::Restaurant, id));
             }
             check_channels(tx, account, &steps)?;
+            let before = restaurants::escalation(tx, id)?;
             restaurants::set_escalation(tx, id, &steps)?;
+            let action = Recorded::new(RecordKind::Escalation, Verb::Changed)
+                .id(id)
+                .restaurant(id);
+            by.record(
+                tx,
+                action.change(json!({ "steps": before }), json!({ "steps": steps })),
+                now,
+            );
             Ok(steps.clone())
         })
         .await

@@ -2,6 +2,7 @@
 
 mod business;
 mod ids;
+mod overlap;
 mod packages;
 mod patch;
 mod payment_matches;
@@ -10,8 +11,10 @@ mod values;
 
 pub use business::BusinessInput;
 pub use ids::{
-    business_id, catalog_push_id, channel_id, key_id, price_push_id, printer_id, product_id, restaurant_id,
+    business_id, catalog_push_id, channel_id, endpoint_id, key_id, price_push_id, printer_id, product_id,
+    restaurant_id, user_id,
 };
+pub use overlap::overlap;
 pub use packages::{PackageInput, packages};
 pub use patch::Patch;
 pub use payment_matches::{PaymentMatchInput, payment_matches};

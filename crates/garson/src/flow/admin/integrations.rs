@@ -2,11 +2,13 @@
 
 pub use super::integration_checks::IntegrationChange;
 
-use super::accounts::Actor;
 use super::integration_checks::{check, check_can_be_active, diverts_stored_secret};
+use super::recorded_fields;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::event::{INTEGRATION_TOGGLED, integration_body};
 use garson_core::id::{AccountId, EventId, IntegrationId, RestaurantId};
 use garson_core::integration::{BranchClaim, Credentials, Health, Integration};
@@ -17,6 +19,7 @@ use garson_store::tables::events::{NewEvent, write};
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{branches, integrations, packages, platform_items, restaurants};
 use garson_store::{StoreErrorKind, Tx, Vault};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -105,8 +108,7 @@ pub fn shown_claim(integration: &Integration) -> Option<BranchClaim> {
 /// Creates or changes an integration.
 pub async fn put(
     app: &App,
-    account: AccountId,
-    actor: Actor,
+    by: By,
     restaurant: RestaurantId,
     key: &str,
     change: IntegrationChange,
@@ -120,12 +122,12 @@ pub async fn put(
     let trusts_claims = app.settings.trust_branch_claims;
     let put = app
         .store
-        .write(account, move |tx| {
+        .write(by.account, move |tx| {
             let mut integration = put_in(
                 tx,
                 &vault,
                 (platform, &shared.credentials),
-                (account, actor, restaurant),
+                (&by, restaurant),
                 &change,
                 now,
             )?;
@@ -153,15 +155,20 @@ fn put_in(
     tx: &mut Tx<'_>,
     vault: &Vault,
     (platform, shared): (&dyn Platform, &Credentials),
-    (account, actor, restaurant): (AccountId, Actor, RestaurantId),
+    (by, restaurant): (&By, RestaurantId),
     change: &IntegrationChange,
     now: Timestamp,
 ) -> Result<Integration, Fault> {
+    let account = by.account;
     if !restaurants::lock(tx, account, restaurant)? {
         return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
     let provider = platform.provider();
-    let (mut integration, mut credentials) = match integrations::find(tx, vault, restaurant, provider)? {
+    let known = integrations::find(tx, vault, restaurant, provider)?;
+    let before = known
+        .as_ref()
+        .map(|it| recorded_fields::integration(vault, &it.integration, &it.credentials));
+    let (mut integration, mut credentials) = match known {
         Some(connected) => (connected.integration, connected.credentials),
         None => (
             new_integration(account, restaurant, platform, now),
@@ -169,7 +176,7 @@ fn put_in(
         ),
     };
     if diverts_stored_secret(platform, change, &credentials) {
-        actor.must_hold_primary(tx, account)?;
+        by.must_hold_primary(tx)?;
     }
     let was_active = integration.is_active;
     for (name, value) in change.credentials.iter().flatten() {
@@ -202,10 +209,23 @@ fn put_in(
     }
     let inbound = platform.inbound_secret(&credentials);
     integrations::save(tx, vault, &integration, &credentials, inbound.as_ref())?;
+    let after = recorded_fields::integration(vault, &integration, &credentials);
+    let action = match before {
+        Some(before) => recorded(Verb::Changed, &integration).change(before, after),
+        None => recorded(Verb::Created, &integration).after(after),
+    };
+    by.record(tx, action, now);
     if integration.is_active != was_active {
         write_toggled(tx, &integration, now)?;
     }
     Ok(integration)
+}
+
+/// An integration is named by its platform: a restaurant has one for each.
+fn recorded(verb: Verb, integration: &Integration) -> Recorded {
+    Recorded::new(RecordKind::Integration, verb)
+        .id(integration.provider)
+        .restaurant(integration.restaurant_id)
 }
 
 fn new_integration(
@@ -253,9 +273,9 @@ fn write_toggled(tx: &mut Tx<'_>, integration: &Integration, now: Timestamp) -> 
     Ok(write(tx, &event, &mut places)?)
 }
 
-pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key: &str) -> Result<(), Fault> {
+pub async fn delete(app: &App, by: By, restaurant: RestaurantId, key: &str) -> Result<(), Fault> {
     let platform = platform(key)?;
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     let vault = Arc::clone(&app.vault);
     let deleted = app
         .store
@@ -265,10 +285,14 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
             }
             let provider = platform.provider();
             let found = integrations::find(tx, &vault, restaurant, provider)?;
-            let mut integration = found
-                .map(|c| c.integration)
-                .ok_or_else(|| Fault::not_found(Thing::Integration, provider))?;
+            let Connected {
+                mut integration,
+                credentials,
+                ..
+            } = found.ok_or_else(|| Fault::not_found(Thing::Integration, provider))?;
             integrations::delete(tx, integration.id)?;
+            let fields = recorded_fields::integration(&vault, &integration, &credentials);
+            by.record(tx, recorded(Verb::Deleted, &integration).before(fields), now);
             platform_items::disconnect(tx, restaurant, provider, now)?;
             if integration.is_active {
                 integration.is_active = false;
@@ -286,11 +310,11 @@ pub async fn delete(app: &App, account: AccountId, restaurant: RestaurantId, key
 /// Switches off the integrations of a restaurant that are no longer covered by a package.
 pub fn switch_off_uncovered(
     tx: &mut Tx<'_>,
-    account: AccountId,
+    by: &By,
     restaurant: RestaurantId,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    restaurants::lock(tx, account, restaurant)?;
+    restaurants::lock(tx, by.account, restaurant)?;
     let packages = packages::of_restaurant(tx, restaurant)?;
     for mut integration in integrations::of_restaurant(tx, restaurant)? {
         let covered = packages
@@ -300,6 +324,12 @@ pub fn switch_off_uncovered(
             integrations::set_active(tx, integration.id, false, now)?;
             integration.is_active = false;
             write_toggled(tx, &integration, now)?;
+            let (before, after) = (json!({ "isActive": true }), json!({ "isActive": false }));
+            by.record(
+                tx,
+                recorded(Verb::Changed, &integration).change(before, after),
+                now,
+            );
         }
     }
     Ok(())

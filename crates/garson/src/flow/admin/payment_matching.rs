@@ -2,11 +2,13 @@
 
 use super::matching_problem::MatchingProblem;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
 use crate::flow::manual_sends;
+use crate::flow::{By, Fault};
 use crate::net::headers::check_headers;
 use crate::net::{HeaderCase, Log, Outgoing, SendError};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::platform::Trust;
 use garson_core::restaurant::PaymentMatch;
@@ -14,6 +16,7 @@ use garson_core::secret::Secret;
 use garson_store::tables::restaurants;
 use http::{HeaderMap, Method};
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,16 +146,26 @@ fn request_headers(headers: Option<&Secret<String>>) -> Result<HeaderMap, Matchi
 /// Replaces the matches.
 pub async fn set(
     app: &App,
-    account: AccountId,
+    by: By,
     id: RestaurantId,
     matches: Vec<PaymentMatch>,
 ) -> Result<Vec<PaymentMatch>, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found(Thing::Restaurant, id));
             }
+            let before = restaurants::payment_matches(tx, id)?;
             restaurants::set_payment_matches(tx, id, &matches)?;
+            let action = Recorded::new(RecordKind::PaymentMatching, Verb::Changed)
+                .id(id)
+                .restaurant(id);
+            by.record(
+                tx,
+                action.change(json!({ "matches": before }), json!({ "matches": matches })),
+                now,
+            );
             Ok(matches.clone())
         })
         .await

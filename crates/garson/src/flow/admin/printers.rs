@@ -1,15 +1,18 @@
 //! Printers of an account: registered by print agents, which report their state and receive tickets that people want printed.
 
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
 use crate::flow::find_order::find_one;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, PrintJobId, PrinterId, RestaurantId};
 use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::{accounts, printers, restaurants};
 use garson_ticket::Kind;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Printers of one account.
@@ -31,8 +34,8 @@ pub struct NewPrinter {
 }
 
 /// Registers a printer.
-pub async fn register(app: &App, account: AccountId, new: NewPrinter) -> Result<Printer, Fault> {
-    let now = app.now();
+pub async fn register(app: &App, by: By, new: NewPrinter) -> Result<Printer, Fault> {
+    let (account, now) = (by.account, app.now());
     let printer = Printer {
         id: new.id,
         restaurant_id: new.restaurant_id,
@@ -61,6 +64,7 @@ pub async fn register(app: &App, account: AccountId, new: NewPrinter) -> Result<
                 return Err(Fault::TooManyPrints);
             }
             printers::add(tx, account, &printer)?;
+            by.record(tx, recorded(Verb::Created, &printer).after(fields(&printer)), now);
             Ok(printer.clone())
         })
         .await
@@ -118,8 +122,27 @@ pub async fn report(
         .await
 }
 
+/// The restaurant whose orders a printer prints; none if it prints those of all.
+pub async fn restaurant(app: &App, account: AccountId, id: PrinterId) -> Result<Option<RestaurantId>, Fault> {
+    app.store
+        .read(move |tx| Ok(find(tx, account, id)?.restaurant_id))
+        .await
+}
+
 fn find(tx: &mut Tx<'_>, account: AccountId, id: PrinterId) -> Result<Printer, Fault> {
     printers::find(tx, account, id)?.ok_or_else(|| Fault::not_found(Thing::Printer, id))
+}
+
+fn recorded(verb: Verb, printer: &Printer) -> Recorded {
+    let action = Recorded::new(RecordKind::Printer, verb).id(printer.id);
+    match printer.restaurant_id {
+        Some(restaurant) => action.restaurant(restaurant),
+        None => action,
+    }
+}
+
+fn fields(printer: &Printer) -> Value {
+    json!({ "name": printer.name })
 }
 
 /// Was the same reported just now?
@@ -128,14 +151,20 @@ fn is_stored(known: &Printer, report: &PrinterReport, now: Timestamp) -> bool {
     is_same && report.printed.is_empty() && now.since(known.seen_at) < STORE_INTERVAL
 }
 
-pub async fn remove(app: &App, account: AccountId, id: PrinterId) -> Result<(), Fault> {
+pub async fn remove(app: &App, by: By, id: PrinterId) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
-            if printers::remove(tx, account, id)? {
-                Ok(())
-            } else {
-                Err(Fault::not_found(Thing::Printer, id))
+            let printer = find(tx, account, id)?;
+            if !printers::remove(tx, account, id)? {
+                return Err(Fault::not_found(Thing::Printer, id));
             }
+            by.record(
+                tx,
+                recorded(Verb::Deleted, &printer).before(fields(&printer)),
+                now,
+            );
+            Ok(())
         })
         .await
 }
@@ -143,13 +172,13 @@ pub async fn remove(app: &App, account: AccountId, id: PrinterId) -> Result<(), 
 /// Asks the agent of a printer to print a ticket of an order. While the same request waits, another one changes nothing.
 pub async fn request_print(
     app: &App,
-    account: AccountId,
+    by: By,
     order: String,
     printer: PrinterId,
     kind: Kind,
     id: PrintJobId,
 ) -> Result<(), Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             let order = find_one(tx, account, &order)?;
@@ -169,7 +198,13 @@ pub async fn request_print(
                 kind: kind.as_str().to_owned(),
                 created_at: now,
             };
-            Ok(printers::add_job(tx, account, &job)?)
+            printers::add_job(tx, account, &job)?;
+            let action = Recorded::new(RecordKind::Order, Verb::Printed)
+                .id(order.id)
+                .restaurant(order.restaurant_id);
+            let fields = json!({ "printerId": printer, "kind": kind.as_str() });
+            by.record(tx, action.after(fields), now);
+            Ok(())
         })
         .await
 }

@@ -1,13 +1,16 @@
 //! Restaurants: create, read, change, link, delete, and what they have booked.
 
-use super::{integrations, quotas};
+use super::{integrations, quotas, recorded_fields};
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, BusinessId, PackageId, RestaurantId};
 use garson_core::restaurant::{Config, Package, Restaurant, RestaurantFields};
 use garson_store::tables::{accounts, businesses, packages, restaurants};
-use garson_store::{Tx, Vault};
+use garson_store::{StoreErrorKind, Tx, Vault};
+use serde_json::json;
 use std::sync::Arc;
 
 fn check(app: &App, fields: &RestaurantFields) -> Result<(), Fault> {
@@ -39,14 +42,18 @@ pub async fn names(app: &App, account: AccountId) -> Result<Vec<(RestaurantId, S
         .await
 }
 
+fn recorded(verb: Verb, id: RestaurantId) -> Recorded {
+    Recorded::new(RecordKind::Restaurant, verb).id(id).restaurant(id)
+}
+
 pub async fn create(
     app: &App,
-    account: AccountId,
+    by: By,
     id: RestaurantId,
     fields: RestaurantFields,
 ) -> Result<Restaurant, Fault> {
     check(app, &fields)?;
-    let (now, defaults) = (app.now(), app.settings.quotas);
+    let (account, now, defaults) = (by.account, app.now(), app.settings.quotas);
     let vault = Arc::clone(&app.vault);
     let restaurant = Restaurant {
         id,
@@ -64,6 +71,8 @@ pub async fn create(
                 quotas::check_restaurants(tx, account, &defaults)?;
                 restaurants::save(tx, &vault, account, &restaurant)?;
                 packages::replace(tx, id, &[Package::open_ended(PackageId::at(now), now)])?;
+                let fields = recorded_fields::restaurant(&vault, &restaurant.fields);
+                by.record(tx, recorded(Verb::Created, id).after(fields), now);
             }
             find(tx, &vault, account, id)
         })
@@ -96,7 +105,7 @@ pub async fn get(app: &App, account: AccountId, id: RestaurantId) -> Result<Rest
 
 pub async fn update(
     app: &App,
-    account: AccountId,
+    by: By,
     id: RestaurantId,
     change: impl Fn(&mut RestaurantFields) + Send + 'static,
 ) -> Result<Restaurant, Fault> {
@@ -104,7 +113,7 @@ pub async fn update(
     let mut given = RestaurantFields::default();
     change(&mut given);
     check(app, &given)?;
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
@@ -112,22 +121,20 @@ pub async fn update(
             check_business(tx, account, given.business_id)?;
             restaurants::lock(tx, account, id)?;
             let mut restaurant = find(tx, &vault, account, id)?;
+            let before = recorded_fields::restaurant(&vault, &restaurant.fields);
             change(&mut restaurant.fields);
             restaurant.updated_at = now;
             restaurants::save(tx, &vault, account, &restaurant)?;
+            let after = recorded_fields::restaurant(&vault, &restaurant.fields);
+            by.record(tx, recorded(Verb::Changed, id).change(before, after), now);
             Ok(restaurant)
         })
         .await
 }
 
 /// Moves a restaurant to a business.
-pub async fn link(
-    app: &App,
-    account: AccountId,
-    business: BusinessId,
-    id: RestaurantId,
-) -> Result<Restaurant, Fault> {
-    let now = app.now();
+pub async fn link(app: &App, by: By, business: BusinessId, id: RestaurantId) -> Result<Restaurant, Fault> {
+    let (account, now) = (by.account, app.now());
     let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
@@ -135,21 +142,32 @@ pub async fn link(
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found(Thing::Restaurant, id));
             }
+            let before = find(tx, &vault, account, id)?.fields.business_id;
             restaurants::set_business(tx, id, business, now)?;
+            let (before, after) = (json!({ "businessId": before }), json!({ "businessId": business }));
+            by.record(tx, recorded(Verb::Changed, id).change(before, after), now);
             find(tx, &vault, account, id)
         })
         .await
 }
 
-pub async fn delete(app: &App, account: AccountId, id: RestaurantId) -> Result<(), Fault> {
-    let now = app.now();
+pub async fn delete(app: &App, by: By, id: RestaurantId) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
+    let vault = Arc::clone(&app.vault);
     app.store
         .write(account, move |tx| {
-            if restaurants::delete(tx, account, id, now)? {
-                Ok(())
-            } else {
-                Err(Fault::not_found(Thing::Restaurant, id))
+            let fields = match restaurants::find(tx, &vault, account, id) {
+                Ok(Some(restaurant)) => recorded_fields::restaurant(&vault, &restaurant.fields),
+                // What cannot be read can be deleted.
+                Err(error) if error.kind == StoreErrorKind::Corrupt => json!({}),
+                Ok(None) => return Err(Fault::not_found(Thing::Restaurant, id)),
+                Err(error) => return Err(error.into()),
+            };
+            if !restaurants::delete(tx, account, id, now)? {
+                return Err(Fault::not_found(Thing::Restaurant, id));
             }
+            by.record(tx, recorded(Verb::Deleted, id).before(fields), now);
+            Ok(())
         })
         .await?;
     app.wake_sweep.notify_one();
@@ -159,19 +177,29 @@ pub async fn delete(app: &App, account: AccountId, id: RestaurantId) -> Result<(
 /// Replaces a restaurant's packages; integrations that none of them covers now are switched off.
 pub async fn set_packages(
     app: &App,
-    account: AccountId,
+    by: By,
     id: RestaurantId,
     wanted: Vec<Package>,
 ) -> Result<Vec<Package>, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, id)? {
                 return Err(Fault::not_found(Thing::Restaurant, id));
             }
+            let before = recorded_fields::packages(&packages::of_restaurant(tx, id)?);
             packages::replace(tx, id, &wanted)?;
-            integrations::switch_off_uncovered(tx, account, id, now)?;
-            Ok(packages::of_restaurant(tx, id)?)
+            integrations::switch_off_uncovered(tx, &by, id, now)?;
+            let packages = packages::of_restaurant(tx, id)?;
+            let action = Recorded::new(RecordKind::Package, Verb::Changed)
+                .id(id)
+                .restaurant(id);
+            by.record(
+                tx,
+                action.change(before, recorded_fields::packages(&packages)),
+                now,
+            );
+            Ok(packages)
         })
         .await
 }

@@ -1,52 +1,23 @@
 //! One attempt to deliver an event, and its outcome in plain words.
 
 use super::response_text::response_text;
+use super::target::Target;
 use crate::app::App;
-use crate::net::guard;
 use crate::net::{HeaderCase, Log, Outgoing, SendError, Sent, Stage, Timing};
 use bytes::Bytes;
-use garson_core::account::Webhook;
 use garson_core::delivery::UndeliveredReason;
 use garson_core::explanation::{Explanation, NetworkFailure};
 use garson_core::id::AccountId;
 use garson_core::platform::Trust;
-use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
+use garson_core::webhook_endpoint::EventBody;
 use garson_store::tables::attempts::{Attempt, AttemptTiming};
+use garson_store::tables::deliveries::Delivery;
 use http::{HeaderMap, HeaderValue, Method, header};
 use std::time::Duration;
 
 /// How much of a receiver's answer is read.
-const MAX_ANSWER: usize = 4096;
-
-/// Where an account's events go.
-#[derive(Clone, Debug)]
-pub struct Target {
-    pub url: String,
-    /// Scheme, host and port, for the log: a path or query may hold secrets.
-    pub origin: String,
-    headers: HeaderMap,
-}
-
-impl Target {
-    #[must_use]
-    pub fn new(webhook: &Webhook, key: Option<&Secret<String>>) -> Self {
-        let mut headers = HeaderMap::new();
-        if let Some(mut value) = key
-            .map(|key| webhook.authorization.header(key))
-            .and_then(|value| HeaderValue::from_str(value.expose()).ok())
-        {
-            value.set_sensitive(true);
-            headers.insert(header::AUTHORIZATION, value);
-        }
-        Self {
-            origin: guard::Target::parse(&webhook.url)
-                .map_or_else(|_| String::new(), |target| target.origin().to_string()),
-            url: webhook.url.clone(),
-            headers,
-        }
-    }
-}
+const MAX_ANSWER: usize = 16 * 1024;
 
 /// The outcome of an attempt.
 pub struct AttemptOutcome {
@@ -56,19 +27,39 @@ pub struct AttemptOutcome {
     pub took: Duration,
 }
 
-/// Sends an event's body once.
-pub async fn make(app: &App, account: AccountId, target: &Target, body: String) -> AttemptOutcome {
+/// Sends an event to a receiver once; none if its body cannot be read now.
+pub async fn make(
+    app: &App,
+    account: AccountId,
+    target: &Target,
+    delivery: &Delivery,
+) -> Option<AttemptOutcome> {
+    let body = body(app, account, target, delivery).await?;
     let at = app.now();
-    let sent = post(
-        app,
-        account,
-        &target.url,
-        target.headers.clone(),
-        body,
-        Log::Never,
-    )
-    .await;
-    judge(at, &target.url, &target.headers, &sent)
+    let headers = target.headers(delivery.id, &body, at);
+    let sent = post(app, account, &target.url, headers.clone(), body, Log::Never).await;
+    Some(judge(at, &target.url, &headers, &sent))
+}
+
+/// The body of an event for a target; none if its order cannot be read now.
+pub async fn body(app: &App, account: AccountId, target: &Target, delivery: &Delivery) -> Option<String> {
+    let order = delivery.order_id.filter(|_| target.body == EventBody::WithOrder);
+    let (Some(order), Some(document)) = (order, app.order_document.get()) else {
+        return Some(delivery.body.clone());
+    };
+    match document(app.store.clone(), account, order).await {
+        Ok(Some(order)) => Some(with_order(&delivery.body, &order)),
+        Ok(None) => Some(delivery.body.clone()),
+        Err(()) => None,
+    }
+}
+
+/// Adds an order to an event's body as `veri.order`.
+fn with_order(body: &str, order: &str) -> String {
+    match body.strip_suffix("}}") {
+        Some(start) => format!("{start},\"order\":{order}}}}}"),
+        None => body.to_owned(),
+    }
 }
 
 /// Sends an event's body to an address that an account gave.
@@ -108,7 +99,7 @@ pub fn judge(at: Timestamp, url: &str, headers: &HeaderMap, sent: &Sent) -> Atte
     let (status, failure, mut explanation) = match &sent.outcome {
         Ok(answer) => {
             let (failure, explanation) = judge_status(answer.status);
-            response = failure.is_some().then(|| response_text(answer, headers));
+            response = Some(response_text(answer, headers));
             (Some(i64::from(answer.status)), failure, explanation)
         }
         Err(error) => (None, Some(reason_of(error)), error.explanation()),
@@ -189,5 +180,16 @@ fn split(timing: &Timing) -> AttemptTiming {
         connect: micros(timing.connect),
         tls: micros(timing.tls),
         first_byte: micros(timing.first_byte),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_added_to_the_body_of_its_event() {
+        let body = with_order(r#"{"olay":"a","veri":{"id":"1"}}"#, r#"{"id":"2"}"#);
+        assert_eq!(body, r#"{"olay":"a","veri":{"id":"1","order":{"id":"2"}}}"#);
     }
 }

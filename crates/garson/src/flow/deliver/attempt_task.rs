@@ -1,8 +1,9 @@
 //! The task of one attempt.
 
-use super::attempt::{self, Target};
+use super::attempt;
 use super::in_flight::CancelReason;
 use super::message::{EndedAttempt, Message};
+use super::target::Target;
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
 use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
@@ -25,14 +26,18 @@ impl AttemptTask {
         target: Arc<Target>,
         mut cancellation: oneshot::Receiver<CancelReason>,
     ) {
-        let Some(account) = self.ended.as_ref().map(|ended| ended.account) else {
+        let Some(receiver) = self.ended.as_ref().map(|ended| ended.receiver) else {
             return;
         };
+        let account = receiver.account;
         let number = delivery.failures + 1;
         let (at, began) = (self.app.now(), Instant::now());
         let made = tokio::select! {
             biased;
-            made = attempt::make(&self.app, account, &target, delivery.body) => made,
+            made = attempt::make(&self.app, account, &target, &delivery) => match made {
+                Some(made) => made,
+                None => return,
+            },
             Ok(reason) = &mut cancellation => match reason {
                 CancelReason::Preempted => attempt::preempted(at, &target.url, began.elapsed()),
                 CancelReason::AddressChanged => return,
@@ -40,7 +45,7 @@ impl AttemptTask {
         };
         let end = match made.failure {
             None => Outcome::Delivered,
-            Some(reason) => match self.pause_after(number) {
+            Some(reason) => match self.pause_after(&target, number) {
                 Some(pause) => Outcome::Retry {
                     due_at: self.app.now().plus(pause),
                     reason,
@@ -56,9 +61,13 @@ impl AttemptTask {
         if is_accepted {
             metrics.count_time(age);
         }
+        self.app
+            .endpoint_stats
+            .count(receiver.account, receiver.endpoint, &made.attempt, is_accepted);
         tracing::info!(
             event = %delivery.id,
             %account,
+            endpoint = %receiver.endpoint,
             attempt = number,
             target = target.origin,
             status = made.attempt.status,
@@ -82,10 +91,10 @@ impl AttemptTask {
 
     /// The pause after a number of failures; drawn once, and stored with the result.
     #[expect(clippy::disallowed_methods, reason = "needs real randomness")]
-    fn pause_after(&self, failures: i64) -> Option<Duration> {
+    fn pause_after(&self, target: &Target, failures: i64) -> Option<Duration> {
         let draw = getrandom::u32().unwrap_or_default();
-        self.app
-            .schedule
+        target
+            .schedule(&self.app.schedule)
             .pause_after(usize::try_from(failures).ok()?, draw)
     }
 }

@@ -72,7 +72,7 @@ impl Dispatcher {
             return;
         };
         let busy = self.endpoints.iter().filter(|(_, endpoint)| endpoint.is_busy());
-        let busy: HashSet<AccountId> = busy.map(|(account, _)| *account).collect();
+        let busy: HashSet<AccountId> = busy.map(|(receiver, _)| receiver.account).collect();
         let app = Arc::clone(&self.app);
         tokio::spawn(async move {
             if let Err(error) = jobs::release_idle(&app, node, busy).await {
@@ -114,15 +114,15 @@ impl Dispatcher {
         }
         self.touched.extend(self.retries.take_due(now));
         self.touched.extend(self.resting.take_due(instant));
-        for account in std::mem::take(&mut self.touched) {
-            self.pump(account);
+        for receiver in std::mem::take(&mut self.touched) {
+            self.pump(receiver);
         }
         for kind in SlotKind::ALL {
             while self.slots.is_wanted(kind) {
                 let held = self.in_flight.counted(kind);
-                if let Some(account) = self.slots.next(kind, &held) {
-                    self.turn = Some(account);
-                    self.pump(account);
+                if let Some(receiver) = self.slots.next(kind, &held) {
+                    self.turn = Some(receiver);
+                    self.pump(receiver);
                     self.turn = None;
                 } else if !self.free_slot(kind, &held, instant) {
                     break;

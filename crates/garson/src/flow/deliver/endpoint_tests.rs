@@ -5,8 +5,8 @@
 
 mod cases;
 
-use super::attempt::Target;
 use super::endpoint::{Address, AttemptKind, Endpoint, Load, RETRY_ROOM, ROOM, SLOW_AFTER, Wanted};
+use super::target::Target;
 use garson_core::account::{AuthorizationForm, Webhook};
 use garson_core::delivery::UndeliveredReason;
 use garson_core::id::EventId;
@@ -301,6 +301,7 @@ impl World {
                 now: Timestamp::from_millis(now),
                 last_place: table.last_place,
                 version: table.version,
+                erase_version: 0,
                 address: address(table.url.as_deref()),
             },
             self.instant,

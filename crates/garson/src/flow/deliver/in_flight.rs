@@ -1,8 +1,10 @@
 //! The attempts in flight of all accounts, and which one loses its slot when another account has none.
 
 use super::endpoint::SLOW_AFTER;
+use super::held::Held;
+use super::receiver::Receiver;
 use super::slots::SlotKind;
-use garson_core::id::{AccountId, EventId, NodeId};
+use garson_core::id::{EndpointId, EventId, NodeId};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
@@ -19,11 +21,11 @@ pub enum CancelReason {
     AddressChanged,
 }
 
-/// An event is in flight once per node id; an attempt under an earlier id of this node may still be in flight.
-pub type Key = (NodeId, EventId);
+/// An event is in flight to an endpoint once per node id; an attempt under an earlier id of this node may still be in flight.
+pub type Key = (NodeId, EndpointId, EventId);
 
 struct InFlightAttempt {
-    account: AccountId,
+    receiver: Receiver,
     kind: SlotKind,
     began: Instant,
     /// None when it was cancelled.
@@ -38,13 +40,13 @@ impl InFlightAttempts {
     pub fn begin(
         &mut self,
         key: Key,
-        account: AccountId,
+        receiver: Receiver,
         kind: SlotKind,
         began: Instant,
     ) -> oneshot::Receiver<CancelReason> {
         let (cancel, cancelled) = oneshot::channel();
         let attempt = InFlightAttempt {
-            account,
+            receiver,
             kind,
             began,
             cancel: Some(cancel),
@@ -81,77 +83,87 @@ impl InFlightAttempts {
         }
     }
 
-    /// How many slots of a kind each account holds, without cancelled attempts; and the number of those.
-    fn held(&self, kind: SlotKind) -> (HashMap<AccountId, usize>, usize) {
-        let (mut held, mut ending) = (HashMap::new(), 0);
+    /// How many slots of a kind are held, without cancelled attempts; and the number of those.
+    fn held(&self, kind: SlotKind) -> (Held, usize) {
+        let (mut held, mut ending) = (Held::default(), 0);
         for attempt in self.0.values().filter(|it| it.kind == kind) {
             match attempt.cancel {
-                Some(_) => *held.entry(attempt.account).or_default() += 1,
+                Some(_) => held.add(attempt.receiver, 1),
                 None => ending += 1,
             }
         }
         (held, ending)
     }
 
-    /// How many slots each account holds that count when a slot of this kind is assigned: also those that first attempts moved to.
-    pub fn counted(&self, kind: SlotKind) -> HashMap<AccountId, usize> {
+    /// How many slots are held that count when a slot of this kind is assigned: also those that first attempts moved to.
+    pub fn counted(&self, kind: SlotKind) -> Held {
         let (mut held, _) = self.held(kind);
         if kind == SlotKind::First {
-            for (account, count) in self.held(SlotKind::Troubled).0 {
-                *held.entry(account).or_default() += count;
+            for (receiver, count) in self.held(SlotKind::Troubled).0.into_receivers() {
+                held.add(receiver, count);
             }
         }
         held
     }
 
-    /// The attempt that loses its slot to a waiting account: the oldest of the account with the most slots of this kind, if it
-    /// has at least two more than the waiting one. None while enough attempts are cancelled for all that wait. `hangs_after`
-    /// says after what time an attempt at an account's receiver counts as hanging.
+    /// The attempt that loses its slot to a waiting receiver: the oldest of the account with the most slots of this kind, if it
+    /// has at least two more than that of the waiting one; otherwise the oldest of another endpoint of the same account that has
+    /// at least two more than the waiting one. None while enough attempts are cancelled for all that wait. `hangs_after` says
+    /// after what time an attempt at a receiver counts as hanging.
     pub fn victim(
         &self,
         kind: SlotKind,
-        (waiting, wait): (AccountId, usize),
+        (waiting, wait): (Receiver, usize),
         now: Instant,
-        hangs_after: impl Fn(AccountId) -> Duration,
+        hangs_after: impl Fn(Receiver) -> Duration,
     ) -> Option<Key> {
         let (held, ending) = self.held(kind);
         if ending >= wait {
             return None;
         }
-        let own = held.get(&waiting).copied().unwrap_or(0);
-        let held_by = |account: &AccountId| held.get(account).copied().unwrap_or(0);
-        let of_the_largest = self
-            .0
-            .iter()
-            .filter(|(_, it)| it.kind == kind && it.cancel.is_some())
-            .filter(|(_, it)| now.duration_since(it.began) >= LEAST_TIME)
-            .filter(|(_, it)| held_by(&it.account) >= own + 2)
-            .max_by_key(|(_, it)| (held_by(&it.account), now.duration_since(it.began)))
+        let own = held.by_account(waiting.account);
+        let candidates = || {
+            let attempts = self.0.iter();
+            attempts
+                .filter(|(_, it)| it.kind == kind && it.cancel.is_some())
+                .filter(|(_, it)| now.duration_since(it.began) >= LEAST_TIME)
+        };
+        let of_the_largest = candidates()
+            .filter(|(_, it)| held.by_account(it.receiver.account) >= own + 2)
+            .max_by_key(|(_, it)| (held.by_account(it.receiver.account), now.duration_since(it.began)))
             .map(|(key, _)| *key);
+        let own = held.by_receiver(waiting);
+        let of_the_largest = of_the_largest.or_else(|| {
+            candidates()
+                .filter(|(_, it)| it.receiver.account == waiting.account)
+                .filter(|(_, it)| held.by_receiver(it.receiver) >= own + 2)
+                .max_by_key(|(_, it)| (held.by_receiver(it.receiver), now.duration_since(it.began)))
+                .map(|(key, _)| *key)
+        });
         match kind {
             SlotKind::First => of_the_largest.or_else(|| self.hanging((waiting, wait), now, hangs_after)),
             SlotKind::Retry | SlotKind::Troubled => of_the_largest,
         }
     }
 
-    /// The attempt that makes room for an account without any in flight, even where every account holds only one slot: the
+    /// The attempt that makes room for a receiver without any in flight, even where every receiver holds only one slot: the
     /// oldest that hangs. It may be in a slot for troubled receivers, to which a slow first attempt then moves.
     fn hanging(
         &self,
-        (waiting, wait): (AccountId, usize),
+        (waiting, wait): (Receiver, usize),
         now: Instant,
-        hangs_after: impl Fn(AccountId) -> Duration,
+        hangs_after: impl Fn(Receiver) -> Duration,
     ) -> Option<Key> {
         // If no first attempt is slow, one ends soon anyway.
         self.slow(now)?;
         let concerned = || self.0.iter().filter(|(_, it)| it.kind != SlotKind::Retry);
         let ending = concerned().filter(|(_, it)| it.cancel.is_none()).count();
-        if ending >= wait || concerned().any(|(_, it)| it.account == waiting) {
+        if ending >= wait || concerned().any(|(_, it)| it.receiver == waiting) {
             return None;
         }
         concerned()
             .filter(|(_, it)| it.cancel.is_some())
-            .filter(|(_, it)| now.duration_since(it.began) >= hangs_after(it.account).max(LEAST_TIME))
+            .filter(|(_, it)| now.duration_since(it.began) >= hangs_after(it.receiver).max(LEAST_TIME))
             .min_by_key(|(_, it)| it.began)
             .map(|(key, _)| *key)
     }
@@ -160,15 +172,17 @@ impl InFlightAttempts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use garson_core::id::AccountId;
     use garson_core::time::Timestamp;
 
-    fn account(n: u128) -> AccountId {
-        AccountId(uuid::Uuid::from_u128(n))
+    fn account(n: u128) -> Receiver {
+        Receiver::default_of(AccountId(uuid::Uuid::from_u128(n)))
     }
 
     fn key() -> Key {
         (
             NodeId::at(Timestamp::from_millis(1)),
+            EndpointId(uuid::Uuid::nil()),
             EventId::at(Timestamp::from_millis(2)),
         )
     }
@@ -239,8 +253,8 @@ mod tests {
         let late = key();
         let _late = attempts.begin(late, account(7), SlotKind::Retry, began);
         // Accounts whose only attempt has moved do not go before one that has none.
-        assert!((0..6).all(|n| attempts.counted(SlotKind::First).get(&account(n)) == Some(&1)));
-        assert_eq!(attempts.counted(SlotKind::Retry).len(), 1);
+        assert!((0..6).all(|n| attempts.counted(SlotKind::First).by_receiver(account(n)) == 1));
+        assert_eq!(attempts.counted(SlotKind::Retry).into_receivers().count(), 1);
         let young = began + Duration::from_millis(900);
         assert_eq!(victim(&attempts, SlotKind::First, 9, 1, young), None);
         let now = began + Duration::from_secs(2);
@@ -249,7 +263,7 @@ mod tests {
         assert_eq!(victim(&attempts, SlotKind::Retry, 9, 1, now), None);
         assert_eq!(victim(&attempts, SlotKind::Troubled, 9, 1, now), None);
         // A receiver that usually takes long does not count as hanging.
-        let slow = |of: AccountId| {
+        let slow = |of: Receiver| {
             if of == account(0) {
                 Duration::from_secs(3)
             } else {
@@ -270,5 +284,32 @@ mod tests {
             attempts.end(*key);
         }
         assert_eq!(victim(&attempts, SlotKind::First, 9, 2, now), None);
+    }
+
+    #[test]
+    fn hanging_endpoint_makes_room_for_another_one_of_its_account() {
+        let (mut attempts, began) = (InFlightAttempts::default(), Instant::now());
+        let of = AccountId(uuid::Uuid::from_u128(1));
+        let endpoint = |n| Receiver {
+            account: of,
+            endpoint: EndpointId(uuid::Uuid::from_u128(n)),
+        };
+        let mut cancelled = Vec::new();
+        let mut keys = Vec::new();
+        for n in 0..3 {
+            let key = key();
+            keys.push(key);
+            cancelled.push(attempts.begin(
+                key,
+                endpoint(7),
+                SlotKind::First,
+                began + Duration::from_millis(n),
+            ));
+        }
+        let now = began + Duration::from_secs(2);
+        let victim =
+            |waiting| attempts.victim(SlotKind::First, (waiting, 1), now, |_| Duration::from_secs(60));
+        assert_eq!(victim(endpoint(8)), Some(keys[0]));
+        assert_eq!(victim(endpoint(7)), None, "the hanging endpoint gets no more");
     }
 }

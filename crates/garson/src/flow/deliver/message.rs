@@ -1,8 +1,9 @@
 //! Messages to the dispatcher: results of attempts and of database jobs.
 
 use super::endpoint::Load;
+use super::receiver::Receiver;
 use crate::flow::Fault;
-use garson_core::id::{AccountId, EventId, NodeId};
+use garson_core::id::{AccountId, EndpointId, EventId, NodeId};
 use garson_store::StoreError;
 use garson_store::tables::deliveries::{Delivery, PendingAccount, Settlement};
 use std::sync::Arc;
@@ -10,20 +11,33 @@ use std::time::Duration;
 
 pub enum Message {
     Ended(EndedAttempt),
-    Loaded(AccountId, NodeId, Result<Option<Load>, Fault>),
+    Loaded(Receiver, NodeId, Result<Option<Loaded>, Fault>),
     Settled(
-        AccountId,
+        Receiver,
         NodeId,
         Arc<Vec<Settlement>>,
         Result<Option<Vec<Delivery>>, StoreError>,
     ),
-    Scanned(Result<Vec<PendingAccount>, StoreError>, Duration),
+    Scanned(Result<Vec<PendingReceiver>, StoreError>, Duration),
     Claimed(NodeId, Result<Vec<AccountId>, StoreError>),
+}
+
+/// A receiver with pending deliveries, and the state of its account.
+pub struct PendingReceiver {
+    pub receiver: Receiver,
+    pub state: PendingAccount,
+}
+
+/// What was read for a receiver.
+pub struct Loaded {
+    pub load: Load,
+    /// With the default endpoint: the other endpoints of the account that have pending deliveries.
+    pub others: Vec<EndpointId>,
 }
 
 /// An attempt that has ended.
 pub struct EndedAttempt {
-    pub account: AccountId,
+    pub receiver: Receiver,
     pub node: NodeId,
     pub id: EventId,
     pub place: i64,

@@ -1,22 +1,28 @@
 //! Sends an event by hand: again to a given address, or a test to the registered one.
 
 use crate::app::App;
-use crate::flow::Fault;
-use crate::flow::admin::accounts::Actor;
+use crate::flow::admin::shown_url;
+use crate::flow::by::{Recorded, Who};
+use crate::flow::deliver::attempt;
 use crate::flow::deliver::attempt::{AttemptOutcome, judge, post};
+use crate::flow::deliver::receiver::Receiver;
+use crate::flow::deliver::target::Target;
 use crate::flow::fault::Thing;
-use crate::flow::{find_order, manual_sends};
+use crate::flow::record_action::record_action;
+use crate::flow::{By, Fault, find_order, manual_sends};
 use crate::net::headers::check_headers;
 use crate::net::{Log, SendError, Sent};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::event::test_body;
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, OrderId};
 use garson_core::secret::Secret;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
-use garson_store::tables::deliveries::{Outcome, Settlement};
+use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
 use garson_store::tables::{accounts, attempts, deliveries, events, keys};
 use http::{HeaderMap, HeaderValue, header};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Which event to send to which address.
@@ -36,30 +42,55 @@ struct ManualSend {
 
 /// Sends an event once to the given address; returns the target's status, whatever it is. The request carries the primary key
 /// if it goes to the registered address or the caller uses that key; otherwise it carries the caller's key.
-pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend) -> Result<u16, Fault> {
+pub async fn resend(app: &App, by: By, resend: Resend) -> Result<u16, Fault> {
+    let account = by.account;
     let mut headers = checked(&resend.headers)?;
     app.net
         .check_address(&resend.url)
         .map_err(|refusal| Fault::target("url", refusal))?;
     let vault = Arc::clone(&app.vault);
-    let (wanted, url) = (resend.webhook_order_id, resend.url.clone());
-    let (event, webhook, key) = app
+    let (wanted, url, who) = (resend.webhook_order_id, resend.url.clone(), by.who.clone());
+    let (event, webhook, target, key) = app
         .store
         .read(move |tx| {
             let event = find_event(tx, account, &wanted)?;
             let webhook = accounts::webhook(tx, account)?;
             let is_registered = webhook.as_ref().is_some_and(|webhook| webhook.url == url);
-            let key = match actor {
-                Actor::Key(key) if !is_registered && !keys::is_primary(tx, account, key)? => {
+            let target = if is_registered {
+                Target::load(tx, &vault, Receiver::default_of(account))?
+            } else {
+                None
+            };
+            let key = match who {
+                Who::Key(key) if !is_registered && !keys::is_primary(tx, account, key)? => {
                     keys::secret(tx, &vault, account, key)?
                 }
                 _ => keys::primary(tx, &vault, account)?,
             };
-            Ok::<_, Fault>((event, webhook, key))
+            Ok::<_, Fault>((event, webhook, target, key))
         })
         .await?;
-    let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
-    if let (false, Some(key)) = (headers.contains_key(header::AUTHORIZATION), key) {
+    let started = app.now();
+    let mut body = event.body.clone();
+    if let Some(target) = target {
+        // As it is sent otherwise: with its order, its authorization and its signature.
+        let delivery = Delivery {
+            id: event.id,
+            order_id: event.order_id,
+            position: 0,
+            failures: 0,
+            attempts: event.attempts,
+            body: event.body,
+            created_at: event.created_at,
+        };
+        body = attempt::body(app, account, &target, &delivery)
+            .await
+            .unwrap_or(body);
+        for (name, value) in &target.headers(event.id, &body, started) {
+            headers.entry(name).or_insert_with(|| value.clone());
+        }
+    } else if let (false, Some(key)) = (headers.contains_key(header::AUTHORIZATION), key) {
+        let form = webhook.as_ref().map(|w| w.authorization).unwrap_or_default();
         headers.insert(header::AUTHORIZATION, sensitive(&form.header(&key))?);
     }
     let manual = ManualSend {
@@ -69,21 +100,39 @@ pub async fn resend(app: &App, account: AccountId, actor: Actor, resend: Resend)
         attempts: event.attempts,
     };
     let _slot = manual_sends::slot(app, account)?;
-    let started = app.now();
-    let sent = post(app, account, &resend.url, headers.clone(), event.body, Log::Every).await;
+    let action = Recorded::new(RecordKind::Event, Verb::Retried).id(event.id);
+    let fields = json!({ "url": shown_url(&app.vault, &resend.url) });
+    record_action(app, by, action.restaurant(event.restaurant_id).after(fields)).await?;
+    let sent = post(app, account, &resend.url, headers.clone(), body, Log::Every).await;
     note(app, account, &manual, (&resend.url, &headers), started, &sent).await?;
     status_of(sent)
 }
 
 /// Sends an event once more to the registered address; returns the target's status, whatever it is.
-pub async fn again(app: &App, account: AccountId, event: EventId) -> Result<u16, Fault> {
-    let webhook = crate::flow::admin::accounts::webhook(app, account).await?;
+pub async fn again(app: &App, by: By, event: EventId) -> Result<u16, Fault> {
+    let webhook = crate::flow::admin::accounts::webhook(app, by.account).await?;
     let to_registered = Resend {
         webhook_order_id: event.to_string(),
         url: webhook.ok_or(Fault::NoWebhook)?.url,
         headers: Vec::new(),
     };
-    resend(app, account, Actor::Owner, to_registered).await
+    resend(app, by, to_registered).await
+}
+
+/// The same for an event of this order only.
+pub async fn again_of_order(app: &App, by: By, order: String, event: EventId) -> Result<u16, Fault> {
+    let account = by.account;
+    app.store
+        .read(move |tx| {
+            let order = find_order::find_one(tx, account, &order)?;
+            let found = events::find(tx, account, event)?;
+            match found.filter(|found| found.order_id == Some(order.id)) {
+                Some(_) => Ok(()),
+                None => Err(Fault::not_found(Thing::WebhookRecord, event)),
+            }
+        })
+        .await?;
+    again(app, by, event).await
 }
 
 /// The event of that id, or the newest one of the order of that id.
@@ -104,29 +153,22 @@ fn find_event(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<events::S
 }
 
 /// Sends a test message to the registered address.
-pub async fn test(app: &App, account: AccountId) -> Result<u16, Fault> {
+pub async fn test(app: &App, by: By) -> Result<u16, Fault> {
+    let account = by.account;
     let vault = Arc::clone(&app.vault);
-    let (webhook, key) = app
+    let receiver = Receiver::default_of(account);
+    let target = app
         .store
-        .read(move |tx| {
-            Ok::<_, Fault>((
-                accounts::webhook(tx, account)?,
-                keys::primary(tx, &vault, account)?,
-            ))
-        })
+        .read(move |tx| Ok::<_, Fault>(Target::load(tx, &vault, receiver)?))
         .await?;
-    let webhook = webhook.ok_or(Fault::NoWebhook)?;
-    let mut headers = HeaderMap::new();
-    if let Some(key) = key {
-        headers.insert(
-            header::AUTHORIZATION,
-            sensitive(&webhook.authorization.header(&key))?,
-        );
-    }
+    let target = target.ok_or(Fault::NoWebhook)?;
     let _slot = manual_sends::slot(app, account)?;
+    record_action(app, by, Recorded::new(RecordKind::Webhook, Verb::Tested)).await?;
     let now = app.now();
-    let body = test_body(EventId::at(now), now);
-    status_of(post(app, account, &webhook.url, headers, body, Log::Every).await)
+    let id = EventId::at(now);
+    let body = test_body(id, now);
+    let headers = target.headers(id, &body, now);
+    status_of(post(app, account, &target.url, headers, body, Log::Every).await)
 }
 
 fn checked(headers: &[(String, String)]) -> Result<HeaderMap, Fault> {
@@ -148,7 +190,7 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, Fault> {
     Ok(header)
 }
 
-fn status_of(sent: Sent) -> Result<u16, Fault> {
+pub(super) fn status_of(sent: Sent) -> Result<u16, Fault> {
     match sent.outcome {
         Ok(answer) => Ok(answer.status),
         Err(SendError::NotAllowed(refusal)) => Err(Fault::target("url", refusal)),

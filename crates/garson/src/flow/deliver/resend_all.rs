@@ -5,14 +5,17 @@
 //! behind all those that failed before.
 
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
-use garson_core::id::{AccountId, ResendId};
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::id::{AccountId, EndpointId, ResendId};
 use garson_core::time::Timestamp;
 use garson_store::Tx;
+use garson_store::tables::accounts;
 use garson_store::tables::resends;
 use garson_store::tables::resends::{OpenResend, Resend};
-use garson_store::tables::{accounts, deliveries};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,28 +38,42 @@ const LISTED: i64 = 50;
 /// run of the same idempotent request has already created the id, that one is returned.
 pub async fn start(
     app: &App,
-    account: AccountId,
+    by: By,
+    endpoint: Option<EndpointId>,
     id: ResendId,
     since: Timestamp,
     with_skipped: bool,
 ) -> Result<Resend, Fault> {
-    let now = app.now();
+    let wanted = Wanted {
+        endpoint,
+        since,
+        with_skipped,
+    };
+    let (account, now) = (by.account, app.now());
     // Counting may take long: readers do not block other jobs.
     let planned = app
         .store
-        .read(move |tx| match known(tx, account, id, since, with_skipped)? {
+        .read(move |tx| match known(tx, account, id, wanted)? {
             Some(resend) => Ok::<_, Fault>(resend),
-            None => Ok(resends::plan(tx, id, account, since, with_skipped, now)?),
+            None => Ok(resends::plan(
+                tx,
+                id,
+                account,
+                endpoint,
+                since,
+                with_skipped,
+                now,
+            )?),
         })
         .await?;
     let started = app
         .store
         .write(account, move |tx| {
             accounts::lock(tx, account)?;
-            if let Some(resend) = known(tx, account, id, since, with_skipped)? {
+            if let Some(resend) = known(tx, account, id, wanted)? {
                 return Ok(resend);
             }
-            if accounts::webhook(tx, account)?.is_none() {
+            if !resends::has_receiver(tx, account, endpoint)? {
                 return Err(Fault::NoWebhook);
             }
             if resends::open_of(tx, account)?.len() >= MAX_OF_ACCOUNT {
@@ -67,8 +84,18 @@ pub async fn start(
                 ..planned.clone()
             };
             resends::start(tx, &fresh)?;
+            let fields = json!({
+                "since": since, "includeSkipped": with_skipped, "events": fresh.found, "endpoint": endpoint,
+            });
+            by.record(
+                tx,
+                Recorded::new(RecordKind::Event, Verb::Retried)
+                    .id(id)
+                    .after(fields),
+                now,
+            );
             // The first chunk is done at once, unless the receiver has enough already.
-            if deliveries::count_untried(tx, account, fresh.last_position, NEWEST)? >= ENOUGH {
+            if resends::count_untried(tx, account, endpoint, fresh.last_position, NEWEST)? >= ENOUGH {
                 return Ok(fresh);
             }
             Ok(resends::step(tx, account, id, CHUNK, now)?.unwrap_or(fresh))
@@ -80,18 +107,24 @@ pub async fn start(
     Ok(started)
 }
 
-/// The resend with that id, or a running one that does the same.
-fn known(
-    tx: &mut Tx<'_>,
-    account: AccountId,
-    id: ResendId,
+/// What is to be resent.
+#[derive(Clone, Copy)]
+struct Wanted {
+    endpoint: Option<EndpointId>,
     since: Timestamp,
     with_skipped: bool,
-) -> Result<Option<Resend>, Fault> {
+}
+
+/// The resend with that id, or a running one that does the same.
+fn known(tx: &mut Tx<'_>, account: AccountId, id: ResendId, wanted: Wanted) -> Result<Option<Resend>, Fault> {
     if let Some(resend) = resends::find(tx, account, id)? {
         return Ok(Some(resend));
     }
-    let is_same = |open: &Resend| open.since == since && open.with_skipped == with_skipped;
+    let is_same = |open: &Resend| {
+        open.endpoint == wanted.endpoint
+            && open.since == wanted.since
+            && open.with_skipped == wanted.with_skipped
+    };
     Ok(resends::open_of(tx, account)?.into_iter().find(is_same))
 }
 
@@ -142,7 +175,7 @@ async fn round(app: &App) -> Result<Duration, Fault> {
             return Ok(if has_failed { IDLE } else { pause });
         };
         let account = open.account;
-        after = Some(account);
+        after = Some((account, open.id));
         let node = app.store.node_id();
         if open.node.is_some() && open.node != node {
             continue;

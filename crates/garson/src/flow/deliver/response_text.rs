@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName};
 use std::fmt::Write;
 
 /// How much of a body is stored, in bytes.
-const MAX_BODY: usize = 2048;
+const MAX_BODY: usize = 16 * 1024;
 const MAX_HEADERS: usize = 30;
 /// Longer values are cut.
 const MAX_VALUE: usize = 200;
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn long_body_is_cut() {
-        let text = response_text(&answer(&"x".repeat(4000)), &HeaderMap::new());
+        let text = response_text(&answer(&"x".repeat(MAX_BODY + 2000)), &HeaderMap::new());
         assert!(text.len() < MAX_BODY + 100 && text.ends_with("x…"));
     }
 

@@ -2,8 +2,9 @@
 //! failing, so that none can crowd out the others.
 
 use super::endpoint::AttemptKind;
-use garson_core::id::AccountId;
-use std::collections::{HashMap, VecDeque};
+use super::held::Held;
+use super::receiver::Receiver;
+use std::collections::VecDeque;
 
 /// The kind of slot that an attempt needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,11 @@ impl SlotKind {
     }
 }
 
-/// The slots of all kinds, and the accounts that wait for one.
+/// The slots of all kinds, and the receivers that wait for one.
 pub struct Slots {
     free: [usize; 3],
     all: usize,
-    queues: [VecDeque<AccountId>; 3],
+    queues: [VecDeque<Receiver>; 3],
 }
 
 impl Slots {
@@ -68,37 +69,38 @@ impl Slots {
         }
     }
 
-    /// Queues an account for a slot of this kind.
-    pub fn wait(&mut self, kind: SlotKind, account: AccountId) {
+    /// Queues a receiver for a slot of this kind.
+    pub fn wait(&mut self, kind: SlotKind, receiver: Receiver) {
         if let Some(queue) = self.queues.get_mut(kind.index())
-            && !queue.contains(&account)
+            && !queue.contains(&receiver)
         {
-            queue.push_back(account);
+            queue.push_back(receiver);
         }
     }
 
-    /// The next account for a slot of this kind, if one is free: the one that holds the fewest, then the one that waits longest.
-    pub fn next(&mut self, kind: SlotKind, held: &HashMap<AccountId, usize>) -> Option<AccountId> {
+    /// The next receiver for a slot of this kind, if one is free: that of the account that holds the fewest, then the one that holds
+    /// the fewest itself, then the one that waits longest.
+    pub fn next(&mut self, kind: SlotKind, held: &Held) -> Option<Receiver> {
         let is_free = self.free.get(kind.index()).is_some_and(|free| *free > 0);
         if !is_free {
             return None;
         }
         let (first, _) = self.waiting(kind, held)?;
         let queue = self.queues.get_mut(kind.index())?;
-        queue.retain(|account| *account != first);
+        queue.retain(|receiver| *receiver != first);
         Some(first)
     }
 
-    /// The account that is next for a slot of this kind, and how many wait for one.
-    pub fn waiting(&self, kind: SlotKind, held: &HashMap<AccountId, usize>) -> Option<(AccountId, usize)> {
+    /// The receiver that is next for a slot of this kind, and how many wait for one.
+    pub fn waiting(&self, kind: SlotKind, held: &Held) -> Option<(Receiver, usize)> {
         let queue = self.queues.get(kind.index())?;
         let first = queue
             .iter()
-            .min_by_key(|account| held.get(account).copied().unwrap_or(0))?;
+            .min_by_key(|receiver| (held.by_account(receiver.account), held.by_receiver(**receiver)))?;
         Some((*first, queue.len()))
     }
 
-    /// Does an account wait for a slot of this kind?
+    /// Does a receiver wait for a slot of this kind?
     pub fn is_wanted(&self, kind: SlotKind) -> bool {
         self.queues
             .get(kind.index())

@@ -3,16 +3,19 @@
 use super::send::send;
 use super::sending::Sending;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
-use crate::flow::manual_sends;
-use garson_core::id::{AccountId, ChannelId, MessageId};
+use crate::flow::record_action::record_action;
+use crate::flow::{By, Fault, manual_sends};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::id::{ChannelId, MessageId};
 use garson_core::message::MessageContent;
 use garson_store::tables::channels;
 use std::sync::Arc;
 
 /// Sends a test message at once and returns what came of it.
-pub async fn send_test(app: &App, account: AccountId, id: ChannelId) -> Result<Sending, Fault> {
+pub async fn send_test(app: &App, by: By, id: ChannelId) -> Result<Sending, Fault> {
+    let account = by.account;
     let vault = Arc::clone(&app.vault);
     let channel = app
         .store
@@ -20,6 +23,7 @@ pub async fn send_test(app: &App, account: AccountId, id: ChannelId) -> Result<S
         .await?
         .ok_or_else(|| Fault::not_found(Thing::Channel, id))?;
     let _slot = manual_sends::slot(app, account)?;
+    record_action(app, by, Recorded::new(RecordKind::Channel, Verb::Tested).id(id)).await?;
     let message = MessageId::at(app.now());
     Ok(send(app, account, &channel, message, &MessageContent::Test).await)
 }

@@ -2,6 +2,7 @@
 
 use crate::flow::Fault;
 use crate::flow::platform_trouble::{TroubleRule, has_order_since};
+use crate::net::guard;
 use garson_core::explanation::Explanation;
 use garson_core::id::AccountId;
 use garson_core::integration::Integration;
@@ -9,9 +10,12 @@ use garson_core::message::MessageContent;
 use garson_core::notice::NoticeKind;
 use garson_core::store_control::StoreProblem;
 use garson_core::time::Timestamp;
+use garson_core::webhook_endpoint::WebhookEndpoint;
 use garson_store::Tx;
 use garson_store::tables::notices::{Incident, NoticeSettings};
-use garson_store::tables::{accounts, deliveries, integrations, restaurants, store_states};
+use garson_store::tables::{
+    accounts, deliveries, integrations, restaurants, store_states, webhook_endpoints,
+};
 use std::time::Duration;
 
 /// Integrations of an account that are looked at.
@@ -59,6 +63,7 @@ impl Look {
         known: &[Incident],
     ) -> Result<Vec<Wrong>, Fault> {
         let mut wrong = wrong_deliveries(tx, self.account, self.now)?;
+        wrong.extend(disabled_endpoints(tx, self.account, self.now)?);
         wrong.extend(self.wrong_platforms(tx, known)?);
         wrong.extend(wrong_stores(tx, self.account, self.now)?);
         wrong.retain(|it| settings.kinds.contains(&it.kind));
@@ -174,6 +179,32 @@ fn wrong_deliveries(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Resu
         ));
     }
     Ok(found)
+}
+
+fn disabled_endpoints(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<Wrong>, Fault> {
+    let disabled = webhook_endpoints::disabled(tx, account)?;
+    let wrong = |endpoint: WebhookEndpoint| Wrong {
+        kind: NoticeKind::EndpointDisabled,
+        subject: endpoint.id.to_string(),
+        at: now,
+        is_certain: true,
+        content: MessageContent::EndpointDisabled {
+            endpoint: endpoint_name(endpoint),
+        },
+    };
+    Ok(disabled.into_iter().map(wrong).collect())
+}
+
+/// What people know an endpoint by: its label, or its host. The rest of its address may hold secrets.
+fn endpoint_name(endpoint: WebhookEndpoint) -> String {
+    if !endpoint.label.is_empty() {
+        return endpoint.label;
+    }
+    let target = endpoint.url.as_deref().map(guard::Target::parse);
+    match target {
+        Some(Ok(target)) => target.origin().to_string(),
+        Some(Err(_)) | None => endpoint.id.to_string(),
+    }
 }
 
 fn wrong_stores(tx: &mut Tx<'_>, account: AccountId, now: Timestamp) -> Result<Vec<Wrong>, Fault> {

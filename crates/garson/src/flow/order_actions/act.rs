@@ -10,8 +10,10 @@ use super::request::{ActionRequest, Progress};
 use super::transition::Transition;
 use super::wait::{wait_for_question, wait_until_unblocked};
 use crate::app::App;
+use crate::flow::by::Recorded;
 use crate::flow::find_order::lock_one;
-use crate::flow::{Fault, persist};
+use crate::flow::{By, Fault, persist};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, CallId};
 use garson_core::order::{Action, Order, Status};
 use garson_store::StoreError;
@@ -29,24 +31,24 @@ const WITHDRAW_PAUSE: Duration = Duration::from_millis(500);
 /// Accepts an order; with the time that the kitchen needs, where it was chosen.
 pub async fn verify(
     app: &Arc<App>,
-    account: AccountId,
+    by: By,
     path_id: String,
     preparation_minutes: Option<u32>,
 ) -> Result<Transition, Fault> {
-    let request = ActionRequest::new(account, path_id, Action::Verify { preparation_minutes });
+    let request = ActionRequest::new(by, path_id, Action::Verify { preparation_minutes });
     act(app, request, client_deadline()).await
 }
 
 /// One step forward. With an idempotency key the step is taken once, even if an earlier run was interrupted.
 pub async fn advance(
     app: &Arc<App>,
-    account: AccountId,
+    by: By,
     path_id: String,
     keyed: Option<Arc<KeyedRequest>>,
 ) -> Result<Transition, Fault> {
     let request = ActionRequest {
         keyed,
-        ..ActionRequest::new(account, path_id, Action::Advance)
+        ..ActionRequest::new(by, path_id, Action::Advance)
     };
     act(app, request, client_deadline()).await
 }
@@ -54,25 +56,25 @@ pub async fn advance(
 /// One step forward from the status that the client saw; refused if the order has another status by now.
 pub async fn advance_from(
     app: &Arc<App>,
-    account: AccountId,
+    by: By,
     path_id: String,
     seen: Status,
 ) -> Result<Transition, Fault> {
     let request = ActionRequest {
         expected_status: Some(seen),
-        ..ActionRequest::new(account, path_id, Action::Advance)
+        ..ActionRequest::new(by, path_id, Action::Advance)
     };
     act(app, request, client_deadline()).await
 }
 
-pub async fn ready(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Transition, Fault> {
-    let request = ActionRequest::new(account, path_id, Action::Ready);
+pub async fn ready(app: &Arc<App>, by: By, path_id: String) -> Result<Transition, Fault> {
+    let request = ActionRequest::new(by, path_id, Action::Ready);
     act(app, request, client_deadline()).await
 }
 
 /// Repeats the calls to the platform that have failed; without failed calls the order stays as it is.
-pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> Result<Transition, Fault> {
-    let (holder, now) = (Arc::clone(app), app.now());
+pub async fn tell_again(app: &Arc<App>, by: By, path_id: String) -> Result<Transition, Fault> {
+    let (holder, account, now) = (Arc::clone(app), by.account, app.now());
     let transition = app
         .store
         .write(account, move |tx| {
@@ -84,6 +86,8 @@ pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> 
                 None => order.clone(),
             };
             let before = order.status;
+            let action = Recorded::new(RecordKind::Order, Verb::Repeated).id(order.id);
+            by.record(tx, action.restaurant(order.restaurant_id), now);
             Ok::<_, Fault>(Transition { before, after })
         })
         .await?;
@@ -94,15 +98,15 @@ pub async fn tell_again(app: &Arc<App>, account: AccountId, path_id: String) -> 
 /// Cancels with a reason that the platform accepts: the given one, the integration's default, or the first of the list.
 pub async fn cancel(
     app: &Arc<App>,
-    account: AccountId,
+    by: By,
     path_id: String,
     reason: Option<String>,
     note: Option<String>,
 ) -> Result<Transition, Fault> {
     let until = client_deadline();
-    let reason = reasons::choose(app, account, path_id.clone(), reason, until).await?;
+    let reason = reasons::choose(app, by.account, path_id.clone(), reason, until).await?;
     let action = Action::Cancel { reason, note };
-    act(app, ActionRequest::new(account, path_id, action), until).await
+    act(app, ActionRequest::new(by, path_id, action), until).await
 }
 
 /// Until when a client waits for its answer.
@@ -144,7 +148,7 @@ async fn act(app: &Arc<App>, request: ActionRequest, until: Instant) -> Result<T
 
 /// Moves the order, or puts the question to its platform, unless another call is in the way.
 async fn begin(app: Arc<App>, request: Arc<ActionRequest>, until: Instant) -> Result<Begun, Fault> {
-    let (account, now) = (request.account, app.now());
+    let (account, now) = (request.by.account, app.now());
     let id = CallId::at(now);
     let holder = Arc::clone(&app);
     let progress = app

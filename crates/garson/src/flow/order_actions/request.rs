@@ -3,10 +3,12 @@
 use super::calls::LEASE;
 use super::transition::Transition;
 use crate::app::App;
+use crate::flow::by::Recorded;
 use crate::flow::find_order::{lock_one, platform_of};
 use crate::flow::platform_client::Contact;
-use crate::flow::{Fault, persist};
-use garson_core::id::{AccountId, CallId};
+use crate::flow::{By, Fault, persist};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::id::CallId;
 use garson_core::order::{Action, Actor, CallArgument, CallKind, Input, Order, Status, apply};
 use garson_core::time::Timestamp;
 use garson_store::tables::calls::{BlockingCall, DueCall, LeaseHolder, NewCall};
@@ -14,11 +16,12 @@ use garson_store::tables::idempotency::KeyedRequest;
 use garson_store::tables::integrations::Connected;
 use garson_store::tables::{calls, idempotency, integrations, nodes};
 use garson_store::{StoreError, Tx};
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// What a client requests.
 pub struct ActionRequest {
-    pub account: AccountId,
+    pub by: By,
     pub path_id: String,
     pub keyed: Option<Arc<KeyedRequest>>,
     /// The status that the order must have.
@@ -61,9 +64,9 @@ fn not_joined() -> Fault {
 }
 
 impl ActionRequest {
-    pub fn new(account: AccountId, path_id: String, action: Action) -> Self {
+    pub fn new(by: By, path_id: String, action: Action) -> Self {
         Self {
-            account,
+            by,
             path_id,
             keyed: None,
             expected_status: None,
@@ -73,7 +76,7 @@ impl ActionRequest {
 
     /// Moves the order, or writes the question for its platform.
     pub fn begin(&self, tx: &mut Tx<'_>, app: &App, call: CallId, now: Timestamp) -> Result<Progress, Fault> {
-        let before = lock_one(tx, self.account, &self.path_id)?;
+        let before = lock_one(tx, self.by.account, &self.path_id)?;
         if self
             .expected_status
             .is_some_and(|expected| expected != before.status)
@@ -117,6 +120,9 @@ impl ActionRequest {
                 };
                 let after = persist::apply_and_write(tx, &contact, &before, &input, None, now)?;
                 self.note_acted(tx, &before)?;
+                if before.status != after.status || before.ready_at != after.ready_at {
+                    self.record(tx, &before, json!({ "status": after.status.code() }), now);
+                }
                 Ok(finished(before.status, after))
             }
         }
@@ -166,6 +172,8 @@ impl ActionRequest {
         };
         calls::create(tx, &to_write)?;
         self.note_acted(tx, &order)?;
+        // The platform is asked now; what it answers is in the order's timeline.
+        self.record(tx, &order, json!({ "asked": true }), now);
         Ok(Progress::Ask(Box::new(Question {
             preparation_minutes: match argument.preparation_minutes {
                 Some(chosen) => Some(chosen),
@@ -204,6 +212,28 @@ impl ActionRequest {
             },
             _ => CallArgument::by(Actor::Account),
         }
+    }
+
+    /// Records the action in the audit log. Notes may name the customer, so they are not recorded.
+    fn record(&self, tx: &mut Tx<'_>, before: &Order, mut after: Value, now: Timestamp) {
+        let verb = match &self.action {
+            Action::Verify { .. } => Verb::Verified,
+            Action::Advance => Verb::Advanced,
+            Action::Ready => Verb::Readied,
+            Action::Cancel { .. } => Verb::Cancelled,
+        };
+        if let Action::Cancel {
+            reason: Some(reason), ..
+        } = &self.action
+        {
+            after["reason"] = json!(reason.id);
+        }
+        let action = Recorded::new(RecordKind::Order, verb)
+            .id(before.id)
+            .restaurant(before.restaurant_id)
+            .before(json!({ "status": before.status.code() }))
+            .after(after);
+        self.by.record(tx, action, now);
     }
 
     /// Records under the idempotency key from which status the step was taken.

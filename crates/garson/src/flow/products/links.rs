@@ -4,8 +4,10 @@ use super::list::{ListedProduct, check_restaurant, with_items};
 use super::menus::new_product;
 use super::record;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, ProductId, RestaurantId};
 use garson_core::money::Currency;
@@ -18,6 +20,7 @@ use garson_store::Tx;
 use garson_store::tables::platform_items::{ItemSource, PlatformItem};
 use garson_store::tables::products::Product;
 use garson_store::tables::{declined_matches, integrations, platform_items, products, restaurants};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// An item that a user enters, because the platform's menu cannot be read.
@@ -30,13 +33,8 @@ pub struct NewItem {
 }
 
 /// Enters an item of a platform whose menu cannot be read, as a product of its own.
-pub async fn add(
-    app: &App,
-    account: AccountId,
-    restaurant: RestaurantId,
-    new: NewItem,
-) -> Result<ListedProduct, Fault> {
-    let now = app.now();
+pub async fn add(app: &App, by: By, restaurant: RestaurantId, new: NewItem) -> Result<ListedProduct, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             lock(tx, account, restaurant)?;
@@ -55,6 +53,9 @@ pub async fn add(
             let item = entered(key, &new.name);
             let product = new_product(restaurant, &item, false, now);
             products::add(tx, account, &product)?;
+            let action = recorded(Verb::Created, restaurant, product.id);
+            let fields = json!({ "name": new.name, "provider": new.provider, "itemId": new.item_id });
+            by.record(tx, action.after(fields), now);
             save(tx, account, restaurant, item, product.id, now)?;
             one(tx, account, restaurant, product.id)
         })
@@ -64,13 +65,13 @@ pub async fn add(
 /// Makes an item of a platform part of a product. The item that the product had there becomes a product of its own.
 pub async fn link(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     product: ProductId,
     (provider, item_id): (Provider, String),
     requester: Requester,
 ) -> Result<ListedProduct, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             lock(tx, account, restaurant)?;
@@ -101,6 +102,12 @@ pub async fn link(
             tidy(tx, restaurant, &[product, item.product_id], now)?;
             let action = (HistoryAction::ProductLinked, target.name.as_str(), &key);
             record::linked(tx, account, restaurant, requester, action, now)?;
+            let before = json!({ "product": item.product_id });
+            by.record(
+                tx,
+                with_item(recorded(Verb::Linked, restaurant, product), &key).before(before),
+                now,
+            );
             one(tx, account, restaurant, product)
         })
         .await
@@ -109,13 +116,13 @@ pub async fn link(
 /// Removes a platform's item from a product. It becomes a product of its own, to which no items are matched automatically.
 pub async fn unlink(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     product: ProductId,
     provider: Provider,
     requester: Requester,
 ) -> Result<ListedProduct, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             lock(tx, account, restaurant)?;
@@ -137,6 +144,11 @@ pub async fn unlink(
                 &linked.item.key,
             );
             record::linked(tx, account, restaurant, requester, action, now)?;
+            by.record(
+                tx,
+                with_item(recorded(Verb::Unlinked, restaurant, product), &linked.item.key),
+                now,
+            );
             one(tx, account, restaurant, product)
         })
         .await
@@ -145,13 +157,13 @@ pub async fn unlink(
 /// Merges two products on a user's request: the items of the other become part of the product.
 pub async fn merge(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     product: ProductId,
     other: ProductId,
     requester: Requester,
 ) -> Result<ListedProduct, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             lock(tx, account, restaurant)?;
@@ -182,6 +194,8 @@ pub async fn merge(
             }
             declined_matches::replace(tx, account, restaurant, other, product, now)?;
             tidy(tx, restaurant, &[product, other], now)?;
+            let fields = json!({ "name": target.name, "other": other, "otherName": source.name });
+            by.record(tx, recorded(Verb::Merged, restaurant, product).after(fields), now);
             one(tx, account, restaurant, product)
         })
         .await
@@ -190,13 +204,13 @@ pub async fn merge(
 /// Records a user's decision that two products are different: the pair is not suggested again. Other suggestions for both stay.
 pub async fn keep_apart(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     product: ProductId,
     other: ProductId,
     requester: Requester,
 ) -> Result<(), Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             lock(tx, account, restaurant)?;
@@ -207,9 +221,25 @@ pub async fn keep_apart(
             }
             declined_matches::add(tx, account, restaurant, (product, other), now)?;
             record::match_declined(tx, account, restaurant, requester, (&one.name, &two.name), now)?;
+            let fields = json!({ "name": one.name, "other": other, "otherName": two.name });
+            by.record(
+                tx,
+                recorded(Verb::Separated, restaurant, product).after(fields),
+                now,
+            );
             Ok(())
         })
         .await
+}
+
+fn recorded(verb: Verb, restaurant: RestaurantId, product: ProductId) -> Recorded {
+    Recorded::new(RecordKind::Product, verb)
+        .id(product)
+        .restaurant(restaurant)
+}
+
+fn with_item(action: Recorded, key: &ItemKey) -> Recorded {
+    action.after(json!({ "provider": key.provider, "itemId": key.id }))
 }
 
 fn lock(tx: &mut Tx<'_>, account: AccountId, restaurant: RestaurantId) -> Result<(), Fault> {

@@ -1,5 +1,8 @@
 //! Writes changes of products to the restaurant's history, and events for accounts that have opted in.
 
+use crate::flow::By;
+use crate::flow::by::Recorded;
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::event::{MenuEvent, OptionalEvent, ProductEvent, menu_body, product_body};
 use garson_core::explanation::Explanation;
 use garson_core::id::{AccountId, EventId, RestaurantId};
@@ -30,7 +33,7 @@ pub fn history(tx: &mut Tx<'_>, account: AccountId, entry: HistoryEntry) -> Resu
 /// Records a request to switch products.
 pub fn requested(
     tx: &mut Tx<'_>,
-    account: AccountId,
+    by: &By,
     restaurant: RestaurantId,
     requester: Requester,
     switched: &[(String, Availability)],
@@ -54,9 +57,11 @@ pub fn requested(
             "products": names.iter().take(MAX_NAMES).collect::<Vec<_>>(),
             "count": names.len(),
         });
-        let by = (StoreActor::Account, requester);
-        let entry = HistoryEntry::new(restaurant, now, by, HistoryAction::ProductsRequested, detail);
-        history(tx, account, entry)?;
+        let action = Recorded::new(RecordKind::Product, Verb::Changed).restaurant(restaurant);
+        by.record(tx, action.after(detail.clone()), now);
+        let whose = (StoreActor::Account, requester);
+        let entry = HistoryEntry::new(restaurant, now, whose, HistoryAction::ProductsRequested, detail);
+        history(tx, by.account, entry)?;
     }
     Ok(())
 }
@@ -89,6 +94,11 @@ pub fn of_item(
         "available": desired.availability.is_available(),
         "message": message.map(ToString::to_string),
     });
+    if actor == StoreActor::Platform {
+        let undone = Recorded::new(RecordKind::Product, Verb::Changed).id(&desired.key.id);
+        let undone = undone.restaurant(desired.restaurant_id).after(detail.clone());
+        By::platform(desired.account_id, desired.key.provider).record(tx, undone, now);
+    }
     let by = (actor, Requester::Service);
     let entry = HistoryEntry::new(desired.restaurant_id, now, by, action, detail).on(desired.key.provider);
     history(tx, desired.account_id, entry)
@@ -170,6 +180,9 @@ pub fn menu_changed(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let detail = serde_json::to_value(news).unwrap_or(Value::Null);
+    let changed = Recorded::new(RecordKind::Menu, Verb::Changed).id(provider);
+    let changed = changed.restaurant(restaurant).after(detail.clone());
+    By::platform(account, provider).record(tx, changed, now);
     let by = (StoreActor::Platform, Requester::Service);
     let entry = HistoryEntry::new(restaurant, now, by, HistoryAction::MenuChanged, detail).on(provider);
     history(tx, account, entry)?;

@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::platform_trouble::TroubleRule;
 use garson_core::id::AccountId;
-use garson_store::tables::{accounts, deliveries};
+use garson_store::tables::{accounts, deliveries, webhook_endpoints};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +41,7 @@ async fn load(app: &App, account: AccountId) -> Result<Arc<Attention>, Fault> {
                 failing_events,
                 failing_since,
                 given_up: deliveries::count_given_up(tx, account, now.minus(LATELY), MAX_COUNT)?,
+                disabled_endpoints: webhook_endpoints::disabled(tx, account)?.len(),
                 platforms: board::platform_problems(tx, account, &rule, now)?,
             })
         })

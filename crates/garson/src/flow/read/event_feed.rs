@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::app::presence::{Connected, WatcherIdentity};
 use crate::flow::Fault;
 use garson_core::id::{AccountId, EventId, KeyId};
+use garson_core::permission::RestaurantScope;
 use garson_core::presence::PresenceKind;
 use garson_core::time::Timestamp;
 use garson_store::lists;
@@ -18,7 +19,7 @@ use garson_store::tables::events;
 use garson_store::tables::events::StoredEvent;
 use garson_store::tables::sessions;
 use garson_store::tables::sessions::SessionHash;
-use garson_store::tables::{account_states, accounts, keys};
+use garson_store::tables::{account_states, accounts, keys, users};
 use garson_store::{Tx, Watcher, WatcherKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,8 +92,13 @@ impl Pass {
             return Ok(false);
         }
         Ok(match self {
-            Self::Key(key, _) => keys::exists(tx, key)?,
-            Self::Session(hash) => sessions::find(tx, &hash, now)?.is_some(),
+            Self::Key(key, _) => keys::is_valid(tx, key, now)?,
+            Self::Session(hash) => match sessions::find(tx, &hash, now)? {
+                Some(session) if accounts::requires_two_factor(tx, account)? => {
+                    users::by_id(tx, session.user_id)?.is_some_and(|user| user.has_two_factor)
+                }
+                found => found.is_some(),
+            },
         })
     }
 }
@@ -107,14 +113,19 @@ async fn stopped(app: &App) {
 pub async fn list_events(
     app: &App,
     account: AccountId,
+    scope: &RestaurantScope,
     request: PageRequest,
 ) -> Result<Page<StoredEvent>, Fault> {
-    app.store
+    let mut found = app
+        .store
         .read(move |tx| {
             let span = accounts::event_range(tx, account)?;
             page(tx, account, span, request)
         })
-        .await
+        .await?;
+    // The page may have fewer events than it could; its cursors are right.
+    found.items.retain(|event| scope.has(event.restaurant_id));
+    Ok(found)
 }
 
 /// A page, unless what would come next towards newer ones is no longer kept: nothing is skipped without a word.
@@ -134,12 +145,13 @@ fn page(
     Ok(page)
 }
 
-/// A page of events; when there is nothing on it, it is waited for.
+/// A page of events of these restaurants; when there is nothing on it, it is waited for.
 pub async fn wait_for_events(
     app: &App,
     account: AccountId,
+    scope: &RestaurantScope,
     (key, kind): (KeyId, PresenceKind),
-    request: PageRequest,
+    mut request: PageRequest,
     patience: Duration,
 ) -> Result<Page<StoredEvent>, Fault> {
     let deadline = Instant::now() + patience;
@@ -148,10 +160,11 @@ pub async fn wait_for_events(
     let _presence = app.presence.connect(account, kind, identity, None, app.now());
     loop {
         watch.mark_seen();
-        let page = app
+        let now = app.now();
+        let mut page = app
             .store
             .read(move |tx| {
-                if !keys::exists(tx, key)? {
+                if !keys::is_valid(tx, key, now)? {
                     return Err(Fault::KeyRevoked);
                 }
                 if !account_states::is_active(tx, account)? {
@@ -164,7 +177,17 @@ pub async fn wait_for_events(
                 page(tx, account, span, request)
             })
             .await?;
+        let was_empty = page.items.is_empty();
+        page.items.retain(|event| scope.has(event.restaurant_id));
         if !page.items.is_empty() {
+            return Ok(page);
+        }
+        if !was_empty {
+            // Only events of other restaurants: go on behind them.
+            request.cursor = page.prev;
+            if Instant::now() < deadline {
+                continue;
+            }
             return Ok(page);
         }
         tokio::select! {

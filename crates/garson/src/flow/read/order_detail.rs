@@ -6,6 +6,7 @@ use crate::flow::find_order::find_one;
 use garson_core::id::AccountId;
 use garson_core::order::{Order, OrderContent, TimelineLine};
 use garson_core::restaurant::{PaymentMatch, matched_id};
+use garson_store::Engine;
 use garson_store::tables::{orders, restaurants};
 
 /// An order with all its details.
@@ -24,7 +25,12 @@ pub(crate) fn pos_id(matches: &[PaymentMatch], order: &Order) -> Option<String> 
 }
 
 pub async fn detail(app: &App, account: AccountId, path_id: String) -> Result<OrderDetail, Fault> {
-    app.store
+    read(&app.store, account, path_id).await
+}
+
+/// The same from a database.
+pub async fn read(store: &Engine, account: AccountId, path_id: String) -> Result<OrderDetail, Fault> {
+    store
         .read(move |tx| {
             let order = find_one(tx, account, &path_id)?;
             let matches = restaurants::payment_matches(tx, order.restaurant_id)?;

@@ -78,6 +78,15 @@ impl Period {
     }
 }
 
+/// A period as timestamps, by the business days of all of an account's restaurants.
+pub async fn resolve_period(
+    app: &App,
+    account: AccountId,
+    period: Period,
+) -> Result<(Option<Timestamp>, Option<Timestamp>), Fault> {
+    app.store.read(move |tx| period.resolve(tx, account, None)).await
+}
+
 /// The orders of the account, or of one of its restaurants.
 pub(crate) fn scope(
     tx: &mut Tx<'_>,

@@ -1,10 +1,13 @@
 //! The stamp "reported": accounting has taken the order.
 
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::find_order;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, OrderId};
 use garson_core::order::{Order, Status};
+use garson_core::permission::RestaurantScope;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
 use garson_store::tables::accounts::reserve_positions;
@@ -17,8 +20,8 @@ pub const REPORTABLE: [Status; 1] = [Status::Delivered];
 
 /// Stamps delivered orders as reported, by our ids; says how many were not before. What is not there any more, or not delivered, is
 /// left out.
-pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Result<usize, Fault> {
-    let now = app.now();
+pub async fn mark_each(app: &App, by: By, ids: Vec<OrderId>) -> Result<usize, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             let mut marked = 0;
@@ -27,7 +30,7 @@ pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Resu
                 let is_due =
                     |order: &Order| order.reported_at.is_none() && REPORTABLE.contains(&order.status);
                 if let Some(order) = found.filter(is_due) {
-                    stamp(tx, &order, now)?;
+                    stamp(tx, &by, &order, now)?;
                     marked += 1;
                 }
             }
@@ -37,15 +40,15 @@ pub async fn mark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Resu
 }
 
 /// Removes the stamps of orders, by our ids; says how many had one.
-pub async fn unmark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Result<usize, Fault> {
-    let now = app.now();
+pub async fn unmark_each(app: &App, by: By, ids: Vec<OrderId>) -> Result<usize, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             let mut unmarked = 0;
             for id in &ids {
                 let found = orders::by_id(tx, *id)?.filter(|order| order.account_id == account);
                 if let Some(order) = found.filter(|order| order.reported_at.is_some()) {
-                    unstamp(tx, &order, now)?;
+                    unstamp(tx, &by, &order, now)?;
                     unmarked += 1;
                 }
             }
@@ -54,50 +57,62 @@ pub async fn unmark_each(app: &App, account: AccountId, ids: Vec<OrderId>) -> Re
         .await
 }
 
-/// The order that an id names. What accounting names is the platform's id; ours is for orders that it cannot tell apart.
-fn named(tx: &mut Tx<'_>, account: AccountId, id: &str) -> Result<Order, Fault> {
-    match orders::by_provider_order_id(tx, account, id)? {
-        none if none.is_empty() => find_order::find_one(tx, account, id),
-        found => find_order::only_one(found, id),
+/// The order of these restaurants that an id names. What accounting names is the platform's id; ours is for orders that it cannot
+/// tell apart.
+fn named(tx: &mut Tx<'_>, account: AccountId, scope: &RestaurantScope, id: &str) -> Result<Order, Fault> {
+    let mut found = orders::by_provider_order_id(tx, account, id)?;
+    found.retain(|order| scope.has(order.restaurant_id));
+    if found.is_empty() {
+        found = orders::find(tx, account, id)?;
+        found.retain(|order| scope.has(order.restaurant_id));
     }
+    find_order::only_one(found, id)
 }
 
 /// Removes the stamp of an order, by the platform's id or, where that names several, by ours; says the platform's.
-pub async fn unmark(app: &App, account: AccountId, id: String) -> Result<String, Fault> {
-    let now = app.now();
+pub async fn unmark(app: &App, by: By, scope: RestaurantScope, id: String) -> Result<String, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
-            let order = named(tx, account, &id)?;
-            unstamp(tx, &order, now)?;
+            let order = named(tx, account, &scope, &id)?;
+            unstamp(tx, &by, &order, now)?;
             Ok(order.provider_order_id)
         })
         .await
 }
 
-fn unstamp(tx: &mut Tx<'_>, order: &Order, now: Timestamp) -> Result<(), Fault> {
+fn recorded(verb: Verb, order: &Order) -> Recorded {
+    Recorded::new(RecordKind::Order, verb)
+        .id(order.id)
+        .restaurant(order.restaurant_id)
+}
+
+fn unstamp(tx: &mut Tx<'_>, by: &By, order: &Order, now: Timestamp) -> Result<(), Fault> {
     if order.reported_at.is_some() {
         let mut places = reserve_positions(tx, order.account_id, 1, now)?;
         orders::unmark_reported(tx, order.id, places.at, places.take())?;
+        by.record(tx, recorded(Verb::Unreported, order), now);
     }
     Ok(())
 }
 
 /// Stamps an order unless it is stamped.
-fn stamp(tx: &mut Tx<'_>, order: &Order, now: Timestamp) -> Result<(), Fault> {
+fn stamp(tx: &mut Tx<'_>, by: &By, order: &Order, now: Timestamp) -> Result<(), Fault> {
     if order.reported_at.is_none() {
         let mut places = reserve_positions(tx, order.account_id, 1, now)?;
         orders::mark_reported(tx, order.id, places.at, places.take())?;
+        by.record(tx, recorded(Verb::Reported, order), now);
     }
     Ok(())
 }
 
 /// Stamps an order as reported, by the platform's id or, where that names several, by ours; says the platform's.
-pub async fn mark(app: &App, account: AccountId, id: String) -> Result<String, Fault> {
-    let now = app.now();
+pub async fn mark(app: &App, by: By, scope: RestaurantScope, id: String) -> Result<String, Fault> {
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
-            let order = named(tx, account, &id)?;
-            stamp(tx, &order, now)?;
+            let order = named(tx, account, &scope, &id)?;
+            stamp(tx, &by, &order, now)?;
             Ok(order.provider_order_id)
         })
         .await
@@ -115,14 +130,15 @@ pub enum Stamping {
     Ambiguous(Vec<OrderId>),
 }
 
-/// Stamps many orders as reported in one transaction, each by the platform's id or, where no order carries that, by ours. What
-/// cannot be stamped stops no other.
+/// Stamps many orders of these restaurants as reported in one transaction, each by the platform's id or, where no order carries that,
+/// by ours. What cannot be stamped stops no other.
 pub async fn mark_many(
     app: &App,
-    account: AccountId,
+    by: By,
+    scope: RestaurantScope,
     ids: Vec<String>,
 ) -> Result<Vec<(String, Stamping)>, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             let mut named: BTreeMap<String, Vec<Order>> = BTreeMap::new();
@@ -135,17 +151,18 @@ pub async fn mark_many(
             let mut stamped = BTreeSet::new();
             let mut results = Vec::with_capacity(ids.len());
             for id in &ids {
-                let found = match named.get(id) {
+                let mut found = match named.get(id) {
                     Some(found) => found.clone(),
                     None => orders::find(tx, account, id)?,
                 };
+                found.retain(|order| scope.has(order.restaurant_id));
                 let stamping = match found.as_slice() {
                     [] => Stamping::Unknown,
                     [order] if order.reported_at.is_some() || !stamped.insert(order.id) => {
                         Stamping::AlreadyMarked(order.id)
                     }
                     [order] => {
-                        stamp(tx, order, now)?;
+                        stamp(tx, &by, order, now)?;
                         Stamping::Marked(order.id)
                     }
                     several => Stamping::Ambiguous(several.iter().map(|order| order.id).collect()),

@@ -125,7 +125,8 @@ fn find(
 ) -> Result<SearchPage, Fault> {
     if let Ok(id) = question.text.parse::<OrderId>() {
         // Our own id is no word of an order; whoever has it means that one.
-        let named = orders::find(tx, account, &id.to_string())?;
+        let mut named = orders::find(tx, account, &id.to_string())?;
+        named.retain(|order| question.restaurant.is_none_or(|only| only == order.restaurant_id));
         return Ok(SearchPage {
             orders: named.into_iter().map(|order| order.id).collect(),
             ..SearchPage::default()

@@ -2,7 +2,9 @@
 
 use super::load::LoadedStore;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::event::{OptionalEvent, STORE_CHANGED, StoreEvent, StoreEventReason, store_body};
 use garson_core::id::{EventId, IntegrationId};
 use garson_core::platform::CallError;
@@ -173,6 +175,17 @@ async fn update(
         }
         store_states::save(tx, &store)?;
         let entry = entry(&store, note, now);
+        if let Some(entry) = entry
+            .as_ref()
+            .filter(|_| matches!(note, Note::Seen | Note::Undone))
+        {
+            let action = Recorded::new(RecordKind::Store, Verb::Changed)
+                .id(store.provider)
+                .restaurant(restaurant)
+                .before(actual_detail(&before.actual))
+                .after(entry.detail.clone());
+            By::platform(account, store.provider).record(tx, action, now);
+        }
         restaurant_history::record(tx, account, entry.as_slice(), now)?;
         suspend_throttle(tx, &before, &store)?;
         write_event(tx, &before.actual, &store, now)?;

@@ -5,8 +5,10 @@ use super::set_desired::{is_connected, lock_or_create};
 use super::view;
 use super::wait::wait_until;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::explanation::{Explanation, PlatformTask};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::integration::Integration;
@@ -72,15 +74,15 @@ pub async fn get_hours(app: &App, account: AccountId, restaurant: RestaurantId) 
 /// Replaces the hours, and waits some seconds for the platforms to accept them.
 pub async fn set_hours(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     hours: OpeningHours,
     requester: Requester,
 ) -> Result<HoursView, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
-            write(tx, (account, restaurant), &hours, requester, now)
+            write(tx, (&by, restaurant), &hours, requester, now)
         })
         .await?;
     app.store_signals.hours_changed.notify_one();
@@ -90,11 +92,11 @@ pub async fn set_hours(
 /// Writes the hours to all platforms again, even unchanged, and waits some seconds for them. Does nothing without hours.
 pub async fn write_hours_again(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     requester: Requester,
 ) -> Result<HoursView, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, restaurant)? {
@@ -111,6 +113,10 @@ pub async fn write_hours_again(
             let detail = json!({ "again": true });
             let entry = HistoryEntry::new(restaurant, now, whose, HistoryAction::HoursSet, detail);
             restaurant_history::record(tx, account, &[entry], now)?;
+            let action = Recorded::new(RecordKind::Hours, Verb::Sent)
+                .id(restaurant)
+                .restaurant(restaurant);
+            by.record(tx, action, now);
             make_due(tx, restaurant, now)
         })
         .await?;
@@ -139,11 +145,12 @@ async fn wait_for_platforms(
 
 fn write(
     tx: &mut Tx<'_>,
-    (account, restaurant): (AccountId, RestaurantId),
+    (by, restaurant): (&By, RestaurantId),
     hours: &OpeningHours,
     requester: Requester,
     now: Timestamp,
 ) -> Result<(), Fault> {
+    let account = by.account;
     if !restaurants::lock(tx, account, restaurant)? {
         return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
@@ -153,6 +160,15 @@ fn write(
         .as_ref()
         .is_some_and(|it| it.week() == hours.week());
     if settings.hours.as_ref() != Some(hours) {
+        let fields = |hours: Option<&OpeningHours>| serde_json::to_value(hours).unwrap_or_default();
+        let action = Recorded::new(RecordKind::Hours, Verb::Changed)
+            .id(restaurant)
+            .restaurant(restaurant);
+        by.record(
+            tx,
+            action.change(fields(settings.hours.as_ref()), fields(Some(hours))),
+            now,
+        );
         settings.hours = Some(hours.clone());
         settings.hours_version += i64::from(!is_same_week);
         let detail = json!({ "specialDays": hours.special_days().len() });

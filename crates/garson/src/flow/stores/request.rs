@@ -6,8 +6,10 @@ use super::view;
 use super::view::StoreView;
 use super::wait::wait_until;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, IntegrationId, RestaurantId};
@@ -100,15 +102,15 @@ enum Written {
 /// Requests a state for the stores of a restaurant, and waits some seconds for the platforms.
 pub async fn change(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     request: StoreRequest,
 ) -> Result<Vec<(StoreView, RequestResult)>, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     check(&request, now)?;
     let written = app
         .store
-        .write(account, move |tx| write(tx, (account, restaurant), &request, now))
+        .write(account, move |tx| write(tx, (&by, restaurant), &request, now))
         .await?;
     app.store_signals.wake();
     let waiting = written.clone();
@@ -165,10 +167,11 @@ fn check(request: &StoreRequest, now: Timestamp) -> Result<(), Fault> {
 
 fn write(
     tx: &mut Tx<'_>,
-    (account, restaurant): (AccountId, RestaurantId),
+    (by, restaurant): (&By, RestaurantId),
     request: &StoreRequest,
     now: Timestamp,
 ) -> Result<HashMap<IntegrationId, Written>, Fault> {
+    let account = by.account;
     if !restaurants::lock(tx, account, restaurant)? {
         return Err(Fault::not_found(Thing::Restaurant, restaurant));
     }
@@ -192,7 +195,16 @@ fn write(
             }
             Some(_) if !is_connected(integration) => Written::Off,
             Some(support) => {
+                let before = store_states::lock(tx, integration.id)?.map(|store| desired_detail(&store));
                 let (step, entry) = request_store(tx, integration, &support, &desired, now)?;
+                if let Some(entry) = &entry {
+                    let action = Recorded::new(RecordKind::Store, Verb::Changed)
+                        .id(integration.provider)
+                        .restaurant(restaurant)
+                        .before(before.unwrap_or_default())
+                        .after(entry.detail.clone());
+                    by.record(tx, action, now);
+                }
                 entries.extend(entry);
                 step
             }

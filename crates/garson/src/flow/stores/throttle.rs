@@ -4,8 +4,10 @@
 
 use super::set_desired::set_all;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::restaurant_history::{HistoryAction, HistoryEntry};
 use garson_core::store_control::{Desired, Requester, Throttle, ThrottleMeasure, ThrottleState};
@@ -47,12 +49,12 @@ pub async fn get_throttle(
 /// Sets or removes the throttle of a restaurant. Removing it reopens the stores that it had closed.
 pub async fn set_throttle(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     throttle: Option<Throttle>,
     requester: Requester,
 ) -> Result<(Option<Throttle>, ThrottleState), Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     let set = app
         .store
         .write(account, move |tx| {
@@ -61,6 +63,12 @@ pub async fn set_throttle(
             }
             let mut settings = store_settings::find(tx, restaurant)?;
             if settings.throttle != throttle {
+                let (before, after) = (
+                    json!({ "throttle": settings.throttle }),
+                    json!({ "throttle": throttle }),
+                );
+                let action = Recorded::new(RecordKind::Throttle, Verb::Changed).id(restaurant);
+                by.record(tx, action.restaurant(restaurant).change(before, after), now);
                 settings.throttle = throttle;
                 let whose = (StoreActor::Account, requester);
                 let detail = json!({ "throttle": throttle });

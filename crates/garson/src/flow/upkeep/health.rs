@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::telemetry::{Gauges, StorageCounts};
 use garson_core::time::Timestamp;
-use garson_store::tables::{accounts, calls, deliveries, inbox, nodes};
+use garson_store::tables::{accounts, calls, deliveries, endpoint_deliveries, inbox, nodes};
 use garson_store::upkeep::disk_space;
 use garson_store::{Engine, Partition, StoreError, Tx};
 use std::time::Duration;
@@ -80,7 +80,8 @@ pub async fn gauges(app: &App) -> Gauges {
 fn count_rows(tx: &mut Tx<'_>, now: Timestamp) -> Result<StorageCounts, StoreError> {
     let (open_calls, first_due_at) = calls::count_open(tx, MAX_COUNT)?;
     Ok(StorageCounts {
-        undelivered: deliveries::count_pending(tx, MAX_COUNT)?,
+        undelivered: deliveries::count_pending(tx, MAX_COUNT)?
+            + endpoint_deliveries::count_pending(tx, MAX_COUNT)?,
         open_calls,
         calls_overdue: first_due_at.map_or(Duration::ZERO, |due_at| now.since(due_at)),
         kept_messages: inbox::count_open(tx, MAX_COUNT)?,

@@ -6,13 +6,18 @@
 //!    the new key to every node first, and then finishes it.
 
 use crate::app::{App, StartError, key_file, lock_data};
-use crate::flow::Fault;
 use crate::flow::admin::inbound_secrets;
+use crate::flow::by::Recorded;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
+use garson_core::time::Timestamp;
+use garson_store::tables::audit;
 use garson_store::tables::key_rotation::{self, KeyPair, MasterKey, Phase};
 use garson_store::tables::nodes::Node;
 use garson_store::upkeep::reseal;
 use garson_store::vault::fingerprint;
 use garson_store::{Partition, StoreError, Tx, vault};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// How long nodes may take to follow: they check every second, and a dead node is removed after nine.
@@ -111,9 +116,17 @@ async fn announce(app: &App, new: Option<MasterKey>, is_own: bool) -> Result<Key
                 new,
             };
             key_rotation::begin(tx, &keys, now)?;
+            record(tx, "begun", now);
             Ok(keys)
         })
         .await
+}
+
+/// Records a step in the installation's own audit log.
+fn record(tx: &mut Tx<'_>, step: &'static str, now: Timestamp) {
+    let by = By::operator(audit::INSTALLATION, "key rotate");
+    let action = Recorded::new(RecordKind::MasterKey, Verb::Changed);
+    by.record(tx, action.after(json!({ "step": step })), now);
 }
 
 async fn current_phase(app: &App) -> Result<Option<Phase>, Fault> {
@@ -219,11 +232,13 @@ pub async fn finish(app: &App) -> Result<u64, Fault> {
 
 /// From now on only the new key opens the database.
 async fn forget_old(app: &App) -> Result<(), Fault> {
-    let checked = (*app.vault).clone();
+    let (checked, now) = ((*app.vault).clone(), app.now());
     app.store
         .write(Partition::COMMON, move |tx| {
             vault::renew_check(tx, &checked)?;
-            Ok(key_rotation::end(tx)?)
+            key_rotation::end(tx)?;
+            record(tx, "finished", now);
+            Ok(())
         })
         .await
 }

@@ -2,13 +2,18 @@
 
 use super::retention;
 use crate::app::App;
-use crate::flow::Fault;
-use crate::flow::admin::integrations;
+use crate::flow::admin::FORGET_FAILURES;
 use crate::flow::admin::printers::KEEP_PRINT_JOBS;
-use crate::flow::admin::sessions::FORGET_FAILURES;
+use crate::flow::admin::{audit, integrations, keys};
 use crate::flow::idempotency::KEEP_ANSWERS;
+use crate::flow::{By, Fault};
 use garson_store::Partition;
-use garson_store::tables::{idempotency, messages, printers, restaurant_history, sessions};
+use garson_store::tables::endpoint_stats::HourStats;
+use garson_store::tables::endpoint_stats::KEPT_HOURS;
+use garson_store::tables::{
+    endpoint_stats, idempotency, inbox, messages, printers, restaurant_history, sessions, user_tokens,
+    webhook_endpoints,
+};
 use garson_store::upkeep::sweep;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +21,7 @@ use std::time::{Duration, Instant};
 /// Rows removed in one job: a few milliseconds of the writer's time.
 const CHUNK: i64 = 100;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+const KEEP_ENDED_LINKS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Sweeps until the service stops.
 pub async fn run(app: Arc<App>) {
@@ -44,9 +50,13 @@ pub async fn run(app: Arc<App>) {
 pub async fn step(app: &App) -> Result<bool, Fault> {
     let parts = [
         sweep_deleted(app).await,
+        sweep_endpoints(app).await,
         switch_off_uncovered(app).await,
         remove_expired(app).await,
         retention::step(app).await,
+        audit::remove_old(app).await,
+        keys::end_expired(app, CHUNK).await,
+        remove_raw_messages(app).await,
     ];
     let has_worked = parts.iter().any(|part| matches!(part, Ok(true)));
     match parts.into_iter().find_map(Result::err) {
@@ -83,6 +93,34 @@ async fn sweep_deleted(app: &App) -> Result<bool, Fault> {
     }
 }
 
+/// Removes a chunk of the first deleted endpoint that can be swept.
+async fn sweep_endpoints(app: &App) -> Result<bool, Fault> {
+    let mut failed = None;
+    loop {
+        let next = app
+            .store
+            .read(move |tx| webhook_endpoints::next_deleted(tx, failed))
+            .await?;
+        let Some((account, endpoint)) = next else {
+            return Ok(false);
+        };
+        let swept = app
+            .store
+            .write(account, move |tx| {
+                sweep::remove_endpoint_chunk(tx, account, endpoint, CHUNK)
+            })
+            .await;
+        match swept {
+            Ok(_) => return Ok(true),
+            Err(error) if error.is_temporary() => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%account, %endpoint, %error, "a deleted endpoint could not be swept")
+            }
+        }
+        failed = Some(endpoint);
+    }
+}
+
 /// Switches off integrations whose package has ended.
 async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
     let now = app.now();
@@ -95,7 +133,7 @@ async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
         let switched = app
             .store
             .write(account, move |tx| {
-                integrations::switch_off_uncovered(tx, account, restaurant, now)
+                integrations::switch_off_uncovered(tx, &By::system(account), restaurant, now)
             })
             .await;
         match switched {
@@ -108,24 +146,50 @@ async fn switch_off_uncovered(app: &App) -> Result<bool, Fault> {
     Ok(has_switched)
 }
 
+/// Removes platforms' messages as they were received after some time: they hold personal data.
+async fn remove_raw_messages(app: &App) -> Result<bool, Fault> {
+    let kept = Duration::from_secs(u64::from(app.settings.inbox.keep_days) * 24 * 3600);
+    let before = app.now().minus(kept);
+    let (removed, unprocessed) = app
+        .store
+        .write(Partition::COMMON, move |tx| {
+            Ok::<_, Fault>(inbox::sweep(tx, before, CHUNK)?)
+        })
+        .await?;
+    if unprocessed > 0 {
+        let days = app.settings.inbox.keep_days;
+        tracing::warn!(
+            unprocessed,
+            days,
+            "removed messages that could not be processed before they expired"
+        );
+    }
+    Ok(removed > 0)
+}
+
 /// Removes expired answers, sessions, resends and messages.
 async fn remove_expired(app: &App) -> Result<bool, Fault> {
     let now = app.now();
     let (oldest_answer, oldest_resend) = (now.minus(KEEP_ANSWERS), now.minus(retention::kept_for(app)));
     let oldest_failure = now.minus(FORGET_FAILURES);
+    // The page of users says for a while that an invitation was not accepted in time.
+    let oldest_token = now.minus(KEEP_ENDED_LINKS);
     let oldest_print_job = now.minus(KEEP_PRINT_JOBS);
     let history = Duration::from_secs(u64::from(app.settings.stores.history_days) * 24 * 3600);
     let oldest_history = now.minus(history);
+    let oldest_hour = HourStats::hour_of(now) - KEPT_HOURS;
     let removed = app
         .store
         .write(Partition::COMMON, move |tx| {
             Ok::<_, Fault>(
                 idempotency::sweep(tx, oldest_answer, CHUNK)?
                     + sessions::sweep(tx, now, oldest_failure, CHUNK)?
+                    + user_tokens::sweep(tx, oldest_token, CHUNK)?
                     + printers::sweep(tx, oldest_print_job, CHUNK)?
                     + garson_store::upkeep::retention::remove_resends(tx, oldest_resend, CHUNK)?
                     + messages::sweep(tx, oldest_resend, CHUNK)?
-                    + restaurant_history::sweep(tx, oldest_history, CHUNK)?,
+                    + restaurant_history::sweep(tx, oldest_history, CHUNK)?
+                    + endpoint_stats::sweep(tx, oldest_hour, CHUNK)?,
             )
         })
         .await?;

@@ -3,7 +3,8 @@
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use garson_core::id::{
-    BusinessId, CatalogPushId, ChannelId, KeyId, PricePushId, PrinterId, ProductId, RestaurantId,
+    BusinessId, CatalogPushId, ChannelId, EndpointId, KeyId, PricePushId, PrinterId, ProductId, RestaurantId,
+    UserId,
 };
 
 pub fn business_id(text: &str) -> Result<BusinessId, Fault> {
@@ -15,8 +16,16 @@ pub fn restaurant_id(text: &str) -> Result<RestaurantId, Fault> {
         .map_err(|_| Fault::not_found(Thing::Restaurant, text))
 }
 
+pub fn endpoint_id(text: &str) -> Result<EndpointId, Fault> {
+    text.parse().map_err(|_| Fault::not_found(Thing::Endpoint, text))
+}
+
 pub fn key_id(text: &str) -> Result<KeyId, Fault> {
     text.parse().map_err(|_| Fault::not_found(Thing::Key, text))
+}
+
+pub fn user_id(text: &str) -> Result<UserId, Fault> {
+    text.parse().map_err(|_| Fault::not_found(Thing::User, text))
 }
 
 pub fn printer_id(text: &str) -> Result<PrinterId, Fault> {

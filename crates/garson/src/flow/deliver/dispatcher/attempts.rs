@@ -1,15 +1,16 @@
-//! Starts attempts, and frees slots for accounts that wait for one.
+//! Starts attempts, and frees slots for receivers that wait for one.
 
 use super::state::Dispatcher;
 use crate::flow::deliver::attempt_task::AttemptTask;
 use crate::flow::deliver::endpoint::Endpoint;
+use crate::flow::deliver::held::Held;
 use crate::flow::deliver::in_flight::CancelReason;
 use crate::flow::deliver::jobs;
 use crate::flow::deliver::message::{EndedAttempt, Message};
+use crate::flow::deliver::receiver::Receiver;
 use crate::flow::deliver::slots::SlotKind;
-use garson_core::id::{AccountId, NodeId};
+use garson_core::id::NodeId;
 use garson_store::tables::deliveries::{Outcome, Settlement};
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,17 +18,12 @@ use std::time::{Duration, Instant};
 const ERROR_PAUSE: Duration = Duration::from_millis(500);
 
 impl Dispatcher {
-    /// Frees a slot for the account that waits for one. A slow first attempt moves to a slot for troubled receivers, which frees
+    /// Frees a slot for the receiver that waits for one. A slow first attempt moves to a slot for troubled receivers, which frees
     /// its slot at once. Otherwise an attempt of the account with the most slots is cancelled, or one that hangs if the waiting
-    /// account has none in flight; its slot is free when it has ended. Returns whether a slot is free now.
-    pub(super) fn free_slot(
-        &mut self,
-        kind: SlotKind,
-        held: &HashMap<AccountId, usize>,
-        now: Instant,
-    ) -> bool {
+    /// receiver has none in flight; its slot is free when it has ended. Returns whether a slot is free now.
+    pub(super) fn free_slot(&mut self, kind: SlotKind, held: &Held, now: Instant) -> bool {
         let waiting = self.slots.waiting(kind, held);
-        let Some((account, waiting)) = waiting.filter(|_| !self.is_stopping) else {
+        let Some((receiver, waiting)) = waiting.filter(|_| !self.is_stopping) else {
             return false;
         };
         if kind == SlotKind::First
@@ -38,61 +34,62 @@ impl Dispatcher {
             self.slots.give_back(SlotKind::First);
             return true;
         }
-        let hangs_after = |account: AccountId| {
-            let endpoint = self.endpoints.get(&account);
+        let hangs_after = |receiver: Receiver| {
+            let endpoint = self.endpoints.get(&receiver);
             endpoint.map_or(Duration::ZERO, Endpoint::hangs_after)
         };
-        let victim = self.in_flight.victim(kind, (account, waiting), now, hangs_after);
+        let victim = self.in_flight.victim(kind, (receiver, waiting), now, hangs_after);
         if let Some(victim) = victim {
             self.in_flight.cancel(victim, CancelReason::Preempted);
         }
         false
     }
 
-    /// Starts everything for an account that can be started now.
-    pub(super) fn pump(&mut self, account: AccountId) {
+    /// Starts everything for a receiver that can be started now.
+    pub(super) fn pump(&mut self, receiver: Receiver) {
         let Some(node) = self.node else { return };
-        let Some(endpoint) = self.endpoints.get_mut(&account) else {
-            self.retries.clear(account);
-            self.resting.clear(account);
+        let Some(endpoint) = self.endpoints.get_mut(&receiver) else {
+            self.retries.clear(receiver);
+            self.resting.clear(receiver);
             return;
         };
         let (now, instant) = (self.app.now(), Instant::now());
         if let Some(settlements) = endpoint.start_settling() {
-            self.start_settling(account, node, settlements);
+            self.start_settling(receiver, node, settlements);
         }
         // Without a valid lease other nodes may have taken over.
         let may_begin = !self.is_stopping && self.app.node_lease.is_valid();
         if may_begin {
-            self.begin_attempts(account, node, instant);
+            self.begin_attempts(receiver, node, instant);
         }
-        let Some(endpoint) = self.endpoints.get_mut(&account) else {
+        let Some(endpoint) = self.endpoints.get_mut(&receiver) else {
             return;
         };
         if may_begin && let Some(wanted) = endpoint.start_loading(now, instant) {
             let (app, messages) = (Arc::clone(&self.app), self.messages.clone());
             tokio::spawn(async move {
-                let result = jobs::load(&app, account, node, wanted).await;
+                let result = jobs::load(&app, receiver, node, wanted).await;
                 if result.is_err() {
                     tokio::time::sleep(ERROR_PAUSE).await;
                 }
                 // The dispatcher may have stopped.
-                let _ = messages.send(Message::Loaded(account, node, result));
+                let _ = messages.send(Message::Loaded(receiver, node, result));
             });
         }
         if !endpoint.is_idle() {
             endpoint.idle_since = instant;
         }
         let retry_at = endpoint.late_at().filter(|at| *at > now);
-        self.retries.set(account, retry_at);
-        self.resting.set(account, endpoint.more_at(instant));
+        self.retries.set(receiver, retry_at);
+        self.resting.set(receiver, endpoint.more_at(instant));
     }
 
-    pub(super) fn begin_attempts(&mut self, account: AccountId, node: NodeId, instant: Instant) {
-        while let Some(endpoint) = self.endpoints.get_mut(&account) {
+    pub(super) fn begin_attempts(&mut self, receiver: Receiver, node: NodeId, instant: Instant) {
+        while let Some(endpoint) = self.endpoints.get_mut(&receiver) {
             let Some((delivery, kind, target)) = endpoint.next(instant) else {
                 if let Some(hanging) = endpoint.preempt(instant) {
-                    self.in_flight.cancel((node, hanging), CancelReason::Preempted);
+                    let key = (node, receiver.endpoint, hanging);
+                    self.in_flight.cancel(key, CancelReason::Preempted);
                 }
                 return;
             };
@@ -105,23 +102,24 @@ impl Dispatcher {
                     attempts_before: delivery.attempts,
                 };
                 endpoint.ended(delivery.id, None, Some(skipped), instant);
-                self.touched.insert(account);
+                self.touched.insert(receiver);
                 continue;
             };
             let slot = SlotKind::of(kind, endpoint.is_troubled());
-            // While other accounts wait for slots, each gets one in its turn.
-            let is_its_turn = !self.slots.is_wanted(slot) || self.turn.take() == Some(account);
+            // While other receivers wait for slots, each gets one in its turn.
+            let is_its_turn = !self.slots.is_wanted(slot) || self.turn.take() == Some(receiver);
             if !is_its_turn || !self.slots.take(slot) {
                 endpoint.put_back(delivery, kind);
-                self.slots.wait(slot, account);
+                self.slots.wait(slot, receiver);
                 return;
             }
-            let cancellation = self.in_flight.begin((node, delivery.id), account, slot, instant);
+            let key = (node, receiver.endpoint, delivery.id);
+            let cancellation = self.in_flight.begin(key, receiver, slot, instant);
             let task = AttemptTask {
                 app: Arc::clone(&self.app),
                 messages: self.messages.clone(),
                 ended: Some(EndedAttempt {
-                    account,
+                    receiver,
                     node,
                     id: delivery.id,
                     place: delivery.position,
@@ -132,16 +130,16 @@ impl Dispatcher {
         }
     }
 
-    pub(super) fn start_settling(&mut self, account: AccountId, node: NodeId, settlements: Vec<Settlement>) {
+    pub(super) fn start_settling(&mut self, receiver: Receiver, node: NodeId, settlements: Vec<Settlement>) {
         let (app, messages) = (Arc::clone(&self.app), self.messages.clone());
         let settlements = Arc::new(settlements);
         tokio::spawn(async move {
-            let result = jobs::settle(&app, account, node, Arc::clone(&settlements)).await;
+            let result = jobs::settle(&app, receiver, node, Arc::clone(&settlements)).await;
             if result.is_err() {
                 tokio::time::sleep(ERROR_PAUSE).await;
             }
             // The dispatcher may have stopped.
-            let _ = messages.send(Message::Settled(account, node, settlements, result));
+            let _ = messages.send(Message::Settled(receiver, node, settlements, result));
         });
     }
 }

@@ -2,11 +2,12 @@
 
 use super::state::Dispatcher;
 use crate::flow::deliver::jobs;
-use crate::flow::deliver::message::Message;
+use crate::flow::deliver::message::{Message, PendingReceiver};
+use crate::flow::deliver::receiver::Receiver;
 use crate::telemetry::DispatcherGauges;
 use garson_core::id::AccountId;
 use garson_store::StoreError;
-use garson_store::tables::deliveries::PendingAccount;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +36,7 @@ impl Dispatcher {
         });
     }
 
-    pub(super) fn scanned(&mut self, result: Result<Vec<PendingAccount>, StoreError>, took: Duration) {
+    pub(super) fn scanned(&mut self, result: Result<Vec<PendingReceiver>, StoreError>, took: Duration) {
         self.is_scanning = false;
         // A scan of many accounts takes long; it must not keep the database busy.
         let pause = if std::mem::take(&mut self.must_rescan) {
@@ -52,31 +53,32 @@ impl Dispatcher {
                 return;
             }
         };
-        let oldest = waiting.iter().map(|waiting| waiting.oldest_at).min();
-        self.app.delivery_gauges.set_waiting(waiting.len(), oldest);
+        let oldest = waiting.iter().map(|waiting| waiting.state.oldest_at).min();
+        let accounts: BTreeSet<AccountId> = waiting.iter().map(|it| it.receiver.account).collect();
+        self.app.delivery_gauges.set_waiting(accounts.len(), oldest);
         let clock_was_set_back = self.clock_was_set_back();
         let Some(node) = self.node else { return };
-        let mut free = Vec::new();
-        for it in waiting {
+        let mut free = BTreeSet::new();
+        for PendingReceiver { receiver, state: it } in waiting {
             match it.node {
-                None => free.push(it.account),
+                None => {
+                    free.insert(it.account);
+                }
                 Some(owner) if owner == node => {
-                    let endpoint = self.endpoint(it.account);
+                    let endpoint = self.endpoint(receiver);
                     endpoint.compare(it.last_position, it.version, it.retry_at);
                     // Its retries may have been planned before this process started, by a fast clock.
                     let is_first =
                         it.retry_at.is_some() && !std::mem::replace(&mut endpoint.retries_checked, true);
-                    self.touched.insert(it.account);
+                    self.touched.insert(receiver);
                     if clock_was_set_back || is_first {
-                        self.bring_forward(it.account);
+                        self.bring_forward(receiver);
                     }
                 }
-                Some(_) => {
-                    self.endpoints.remove(&it.account);
-                    self.touched.insert(it.account);
-                }
+                Some(_) => self.remove_account(it.account),
             }
         }
+        let mut free: Vec<AccountId> = free.into_iter().collect();
         if !free.is_empty() && !self.is_stopping {
             let (app, messages) = (Arc::clone(&self.app), self.messages.clone());
             // Each node starts at another position, so that they share the accounts of a dead node.
@@ -109,10 +111,10 @@ impl Dispatcher {
     }
 
     /// Brings forward retries that lie too far ahead; the commit makes the dispatcher read them.
-    pub(super) fn bring_forward(&self, account: AccountId) {
+    pub(super) fn bring_forward(&self, receiver: Receiver) {
         let app = Arc::clone(&self.app);
         tokio::spawn(async move {
-            if let Err(error) = jobs::bring_forward(&app, account).await {
+            if let Err(error) = jobs::bring_forward(&app, receiver).await {
                 tracing::warn!(%error, "retries could not be brought forward after the clock was set back");
             }
         });

@@ -1,6 +1,6 @@
 //! Where an account's deliveries go, and the two kinds of attempts.
 
-use crate::flow::deliver::attempt::Target;
+use crate::flow::deliver::target::Target;
 use std::sync::Arc;
 
 /// First attempts and retries run side by side.

@@ -3,7 +3,7 @@
 use super::address::{Address, AttemptKind};
 use super::in_flight::InFlight;
 use super::state::{Endpoint, NARROW_ROOM, earliest};
-use crate::flow::deliver::attempt::Target;
+use crate::flow::deliver::target::Target;
 use garson_core::id::EventId;
 use garson_core::time::Timestamp;
 use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Results that wait to be stored; above that nothing new is started.
 const MAX_UNWRITTEN: usize = 512;
+/// The same for the size of the answers in them.
+const MAX_UNWRITTEN_BYTES: usize = 1024 * 1024;
 /// The pause between attempts at a troubled receiver.
 const TROUBLED_PAUSE: Duration = Duration::from_millis(100);
 
@@ -24,7 +26,10 @@ impl Endpoint {
             Address::None => None,
             Address::At(target) => Some(Arc::clone(target)),
         };
-        if self.in_flight() >= self.most || self.unwritten.len() >= MAX_UNWRITTEN {
+        if self.in_flight() >= self.most
+            || self.unwritten.len() >= MAX_UNWRITTEN
+            || self.unwritten_bytes >= MAX_UNWRITTEN_BYTES
+        {
             return None;
         }
         if self.paused_until.is_some_and(|until| until > now) {
@@ -64,6 +69,7 @@ impl Endpoint {
         now: Instant,
     ) {
         let attempt = self.in_flight.remove(&id);
+        self.unwritten_bytes += settlement.as_ref().map_or(0, answer_size);
         self.unwritten.extend(settlement);
         if self.is_of_another_address(attempt.as_ref()) {
             return;
@@ -111,6 +117,7 @@ impl Endpoint {
             return None;
         }
         self.is_settling = true;
+        self.unwritten_bytes = 0;
         Some(std::mem::take(&mut self.unwritten))
     }
 
@@ -141,6 +148,7 @@ impl Endpoint {
         self.has_unknown_commit = true;
         settlements.append(&mut self.unwritten);
         self.unwritten = settlements;
+        self.unwritten_bytes = self.unwritten.iter().map(answer_size).sum();
     }
 
     /// Removes a delivery whose attempt ended without a result, so that it is read again.
@@ -149,4 +157,10 @@ impl Endpoint {
         self.late_at = Some(Timestamp::from_millis(0));
         self.rewind_to(place - 1);
     }
+}
+
+/// The size of the answer that a result stores.
+fn answer_size(settlement: &Settlement) -> usize {
+    let attempt = settlement.attempt.as_ref();
+    attempt.and_then(|it| it.response.as_ref()).map_or(0, String::len)
 }

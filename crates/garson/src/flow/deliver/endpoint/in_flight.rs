@@ -1,7 +1,7 @@
 //! An attempt in flight to a receiver.
 
 use super::address::AttemptKind;
-use crate::flow::deliver::attempt::Target;
+use crate::flow::deliver::target::Target;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -18,6 +18,8 @@ pub struct Load {
     pub now: Timestamp,
     pub last_place: i64,
     pub version: i64,
+    /// Changes when the bodies of deliveries have changed.
+    pub erase_version: i64,
     pub address: Address,
 }
 
@@ -120,6 +122,13 @@ impl Endpoint {
             // Deliveries before the start of the read may be due again, or the address has changed.
             self.reload();
             self.has_changed = true;
+        }
+        if self
+            .erase_version
+            .replace(load.erase_version)
+            .is_some_and(|it| it != load.erase_version)
+        {
+            self.drop_waiting();
         }
         self.version = Some(load.version);
         self.known = self.known.max(load.last_place);

@@ -25,6 +25,7 @@ pub struct Endpoint {
     /// The database must be read, whatever `cursor` and `known` say.
     pub(super) must_read: bool,
     pub(super) version: Option<i64>,
+    pub(super) erase_version: Option<i64>,
     pub(super) fresh: VecDeque<Delivery>,
     pub(super) late: VecDeque<Delivery>,
     /// Everything in memory: waiting, in flight, or with a result that is not stored yet.
@@ -56,6 +57,8 @@ pub struct Endpoint {
     /// The first retry that was planned since then: the read may not have seen it.
     pub(super) late_meanwhile: Option<Timestamp>,
     pub(super) unwritten: Vec<Settlement>,
+    /// The size of the answers in them.
+    pub(super) unwritten_bytes: usize,
     pub(super) is_settling: bool,
     /// Results could not be stored, as far as is known: a commit may have released events that nobody was told of.
     pub(super) has_unknown_commit: bool,
@@ -78,6 +81,7 @@ impl Endpoint {
             known: 0,
             must_read: true,
             version: None,
+            erase_version: None,
             fresh: VecDeque::new(),
             late: VecDeque::new(),
             taken: HashSet::new(),
@@ -99,6 +103,7 @@ impl Endpoint {
             settled_meanwhile: HashSet::new(),
             late_meanwhile: None,
             unwritten: Vec::new(),
+            unwritten_bytes: 0,
             is_settling: false,
             has_unknown_commit: false,
             is_crowded: false,
@@ -166,6 +171,15 @@ impl Endpoint {
         self.cursor = self.cursor.min(place);
         self.must_read = true;
         self.has_changed |= self.is_loading;
+    }
+
+    /// Drops what waits in memory, so that it is read again: personal data was erased from bodies.
+    pub(super) fn drop_waiting(&mut self) {
+        for waiting in self.fresh.drain(..).chain(self.late.drain(..)) {
+            self.taken.remove(&waiting.id);
+        }
+        self.rewind_to(0);
+        self.late_at = Some(Timestamp::from_millis(0));
     }
 
     /// Reads everything again: a delivery became due, or the address has changed.

@@ -286,3 +286,33 @@ fn everything_is_read_again_after_a_commit_that_may_have_released_events() {
     let wanted = world.endpoint.start_loading(now, world.instant).unwrap();
     assert_eq!(wanted.after, 0);
 }
+
+#[test]
+fn what_waits_in_memory_is_dropped_when_its_bodies_have_changed() {
+    let mut world = caught_up();
+    world.take(&Step::CommitHere(3));
+    let queued = world.endpoint.queued();
+    assert!(queued >= 3);
+    let load = |erase_version, version| Load {
+        after: 0,
+        limit: 10,
+        fresh: Vec::new(),
+        late: Vec::new(),
+        late_limit: 10,
+        next_late: None,
+        now: Timestamp::from_millis(world.now),
+        last_place: 0,
+        version,
+        erase_version,
+        address: address(None),
+    };
+    let (same, erased) = (load(0, 8), load(1, 9));
+    world.endpoint.loaded(same, world.instant);
+    assert_eq!(world.endpoint.queued(), queued);
+    world.endpoint.loaded(erased, world.instant);
+    assert_eq!(world.endpoint.queued(), 0);
+    let wanted = world
+        .endpoint
+        .start_loading(Timestamp::from_millis(world.now), world.instant);
+    assert_eq!(wanted.map(|it| it.after), Some(0));
+}

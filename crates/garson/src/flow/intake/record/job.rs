@@ -9,6 +9,7 @@ use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform};
 use garson_core::time::Timestamp;
 use garson_store::tables::inbox::{self, NewMessage};
 use garson_store::tables::restaurants;
+use garson_store::upkeep::erase;
 use garson_store::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -88,7 +89,13 @@ impl IntakeJob {
 
     /// Stores the message in the inbox with its outcome.
     pub fn finish(&self, tx: &mut Tx<'_>, outcome: IntakeOutcome) -> Result<Recorded, Fault> {
-        self.finish_with(tx, outcome, inbox::store)
+        let order = InboxEntry::of(&outcome).and_then(|entry| entry.order);
+        let recorded = self.finish_with(tx, outcome, inbox::store)?;
+        if let (Some(order), Some(integration)) = (order, self.message.integration()) {
+            // What was erased must not come back with a late message.
+            erase::erase_again(tx, integration.account_id, order)?;
+        }
+        Ok(recorded)
     }
 
     /// The same for a message that brought a new order, which is hardly ever a repeat.

@@ -2,11 +2,11 @@
 
 use super::day_end::end_of_day;
 use crate::app::App;
-use crate::flow::Fault;
 use crate::flow::fault::Thing;
 use crate::flow::products::record;
+use crate::flow::{By, Fault};
 use garson_core::explanation::{Explanation, PlatformFailure, PlatformTask};
-use garson_core::id::{AccountId, ProductId, RestaurantId};
+use garson_core::id::{ProductId, RestaurantId};
 use garson_core::integration::Integration;
 use garson_core::item::{Availability, UnavailableEnd};
 use garson_core::platform::Provider;
@@ -88,21 +88,21 @@ pub struct ProductOutcome {
 }
 
 /// Writes the desired availability in one transaction, and waits until every platform has answered or the time is up.
-pub async fn set(app: &App, account: AccountId, switch: Switch) -> Result<Vec<ProductOutcome>, Fault> {
-    set_within(app, account, switch, WAIT).await
+pub async fn set(app: &App, by: By, switch: Switch) -> Result<Vec<ProductOutcome>, Fault> {
+    set_within(app, by, switch, WAIT).await
 }
 
 /// The same with another waiting time.
 pub async fn set_within(
     app: &App,
-    account: AccountId,
+    by: By,
     switch: Switch,
     wait: Duration,
 ) -> Result<Vec<ProductOutcome>, Fault> {
     let restaurant = switch.restaurant;
     let ids: Vec<ProductId> = switch.products.iter().map(|it| it.product).collect();
     let providers = switch.providers.clone();
-    write(app, account, switch).await?;
+    write(app, by, switch).await?;
     app.product_work.availability.notify_one();
     let until = Instant::now() + wait;
     loop {
@@ -124,12 +124,13 @@ pub async fn set_within(
 /// restaurant.
 pub async fn set_named(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurants: Vec<RestaurantId>,
     names: Vec<String>,
     to: SwitchTo,
     requester: Requester,
 ) -> Result<Vec<(RestaurantId, usize)>, Fault> {
+    let account = by.account;
     let mut counts = Vec::with_capacity(restaurants.len());
     let keys: Vec<String> = names.iter().map(|name| name_key(name)).collect();
     for restaurant in restaurants {
@@ -154,14 +155,14 @@ pub async fn set_named(
             providers: Vec::new(),
             requester,
         };
-        counts.push((restaurant, write(app, account, switch).await?));
+        counts.push((restaurant, write(app, by.clone(), switch).await?));
         app.product_work.availability.notify_one();
     }
     Ok(counts)
 }
 
-async fn write(app: &App, account: AccountId, switch: Switch) -> Result<usize, Fault> {
-    let now = app.now();
+async fn write(app: &App, by: By, switch: Switch) -> Result<usize, Fault> {
+    let (account, now) = (by.account, app.now());
     let operator = operator_credentials(app);
     let vault = std::sync::Arc::clone(&app.vault);
     app.store
@@ -182,7 +183,7 @@ async fn write(app: &App, account: AccountId, switch: Switch) -> Result<usize, F
             let config = Config::read(fields.and_then(|it| it.config).as_deref()).unwrap_or_default();
             let hours = store_settings::find(tx, restaurant)?.hours;
             let at = (now, end_of_day(&config, hours.as_ref(), now));
-            write_desired(tx, account, &switch, &connected, at)
+            write_desired(tx, &by, &switch, &connected, at)
         })
         .await
 }
@@ -200,11 +201,12 @@ fn operator_credentials(app: &App) -> HashMap<Provider, Credentials> {
 
 fn write_desired(
     tx: &mut Tx<'_>,
-    account: AccountId,
+    by: &By,
     switch: &Switch,
     connected: &HashMap<Provider, (Integration, Credentials)>,
     (now, end_of_day): (Timestamp, Timestamp),
 ) -> Result<usize, Fault> {
+    let account = by.account;
     let restaurant = switch.restaurant;
     let products = switch.products.iter();
     let availability: BTreeMap<ProductId, Availability> = products
@@ -259,7 +261,7 @@ fn write_desired(
         .iter()
         .filter_map(|it| Some((it.name.clone(), *availability.get(&it.id)?)))
         .collect();
-    record::requested(tx, account, restaurant, switch.requester, &switched, now)?;
+    record::requested(tx, by, restaurant, switch.requester, &switched, now)?;
     Ok(written)
 }
 

@@ -4,10 +4,12 @@ use super::read::get;
 use super::target::target_integration;
 use super::translate::ItemIds;
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
 use crate::flow::products::menus::{pack, unpack};
 use crate::flow::products::record;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::catalog::{CatalogProgress, CatalogStage};
 use garson_core::explanation::PlatformFailure;
 use garson_core::field_problem::FieldProblem;
@@ -34,12 +36,13 @@ const KEEP: i64 = 100;
 /// Sends the newest menu of `source` to another platform, and waits until the platform has answered or the time is up.
 pub async fn create(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     (id, requester): (CatalogPushId, Requester),
     source: Provider,
     target: &'static dyn Platform,
 ) -> Result<PushedCatalog, Fault> {
+    let account = by.account;
     let integration = target_integration(app, account, restaurant, target)
         .await?
         .integration
@@ -65,7 +68,7 @@ pub async fn create(
         finished_at: None,
         due_at: Some(now),
     };
-    store(app, catalog, menu.body, requester).await?;
+    store(app, by, catalog, menu.body, requester).await?;
     app.product_work.catalogs.notify_one();
     wait(app, account, restaurant, id).await
 }
@@ -108,7 +111,13 @@ async fn menu_to_send(
     Ok((number, packed))
 }
 
-async fn store(app: &App, catalog: PushedCatalog, body: Vec<u8>, requester: Requester) -> Result<(), Fault> {
+async fn store(
+    app: &App,
+    by: By,
+    catalog: PushedCatalog,
+    body: Vec<u8>,
+    requester: Requester,
+) -> Result<(), Fault> {
     let (account, restaurant) = (catalog.account_id, catalog.restaurant_id);
     app.store
         .write(account, move |tx| {
@@ -125,9 +134,11 @@ async fn store(app: &App, catalog: PushedCatalog, body: Vec<u8>, requester: Requ
             catalogs::add(tx, &catalog, &body)?;
             catalogs::remove_beyond(tx, restaurant, KEEP)?;
             let detail = json!({ "from": catalog.source, "products": catalog.products });
-            let by = (StoreActor::Account, requester);
+            let sent = Recorded::new(RecordKind::Menu, Verb::Sent).id(catalog.provider);
+            by.record(tx, sent.restaurant(restaurant).after(detail.clone()), now);
+            let whose = (StoreActor::Account, requester);
             let action = HistoryAction::CatalogRequested;
-            let entry = HistoryEntry::new(restaurant, now, by, action, detail).on(catalog.provider);
+            let entry = HistoryEntry::new(restaurant, now, whose, action, detail).on(catalog.provider);
             record::history(tx, account, entry)?;
             Ok(())
         })

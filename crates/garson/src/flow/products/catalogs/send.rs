@@ -3,7 +3,7 @@
 use super::link::link;
 use super::record::store_progress;
 use crate::app::App;
-use crate::flow::admin::sessions::random_text;
+use crate::flow::admin::randomness::random_text;
 use crate::flow::platform_client::{Contact, converse_steps};
 use crate::flow::products::menus::unpack_body;
 use crate::telemetry::Topic;

@@ -2,9 +2,11 @@
 
 use super::view::{PriceChangeView, is_expired};
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
 use crate::flow::fault::Thing;
 use crate::flow::products::record;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::field_problem::FieldProblem;
 use garson_core::id::{AccountId, PricePushId, RestaurantId};
 use garson_core::price_change::PriceScope;
@@ -13,7 +15,7 @@ use garson_core::store_control::Requester;
 use garson_core::store_status::StoreActor;
 use garson_store::tables::prices::{PriceItem, PriceState, PushState};
 use garson_store::tables::{prices, restaurants};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -43,13 +45,13 @@ pub async fn get(
 /// Sends the prices of a preview, and waits until every platform has answered or the time is up. A preview is sent only once.
 pub async fn push(
     app: &App,
-    account: AccountId,
+    by: By,
     restaurant: RestaurantId,
     id: PricePushId,
     confirms_chain: bool,
     requester: Requester,
 ) -> Result<PriceChangeView, Fault> {
-    let now = app.now();
+    let (account, now) = (by.account, app.now());
     app.store
         .write(account, move |tx| {
             if !restaurants::lock(tx, account, restaurant)? {
@@ -73,8 +75,9 @@ pub async fn push(
             }
             prices::start(tx, id, now)?;
             let detail = json!({ "prices": items.iter().filter(|it| !it.state.is_settled()).count() });
-            let by = (StoreActor::Account, requester);
-            let entry = HistoryEntry::new(restaurant, now, by, HistoryAction::PricesRequested, detail);
+            by.record(tx, recorded(restaurant, id, &items), now);
+            let whose = (StoreActor::Account, requester);
+            let entry = HistoryEntry::new(restaurant, now, whose, HistoryAction::PricesRequested, detail);
             record::history(tx, account, entry)?;
             prices::finish_if_settled(tx, id, now)?;
             Ok::<_, Fault>(())
@@ -82,6 +85,23 @@ pub async fn push(
         .await?;
     app.product_work.prices.notify_one();
     wait(app, account, restaurant, id).await
+}
+
+/// The prices that are sent, up to a number that an entry can hold.
+fn recorded(restaurant: RestaurantId, id: PricePushId, items: &[PriceItem]) -> Recorded {
+    const MAX: usize = 100;
+    let prices = |price: fn(&PriceItem) -> Value| -> Value {
+        let items = items.iter().filter(|it| !it.state.is_settled()).take(MAX);
+        items
+            .map(|it| (format!("{} {}", it.key.provider, it.key.id), price(it)))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    Recorded::new(RecordKind::Price, Verb::Sent)
+        .id(id)
+        .restaurant(restaurant)
+        .before(prices(|it| json!(it.old_price)))
+        .after(prices(|it| json!(it.new_price)))
 }
 
 async fn wait(
