@@ -1,18 +1,21 @@
 //! Settings: flags override environment variables, these `garson.toml`, and that the documented defaults in the program.
 
 mod layers;
+mod openid;
 mod platforms;
 mod quotas;
 mod tls;
 
 pub use layers::{ConfigError, Layer, Origin};
+pub use openid::OpenIdConfig;
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 pub use quotas::QuotaSettings;
 pub use tls::TlsSettings;
 
-use crate::net::client_address::{Network, Proxies, ProxyHeader};
+use crate::net::client_address::{Proxies, ProxyHeader};
 use crate::net::guard::{Exception, Policy};
 use crate::net::{Certificates, MailServer, MailTls, SmtpSettings};
+use garson_core::network::Network;
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
 use garson_store::engine::CrashCheck;
@@ -25,6 +28,9 @@ use std::time::Duration;
 
 /// The documented defaults of the service itself.
 const DEFAULTS: &str = include_str!("../garson.default.toml");
+
+/// The settings are read from the first of these that exists, unless a file is named. The second one is the packages'.
+const FILES: [&str; 2] = ["garson.toml", "/etc/garson/garson.toml"];
 
 /// The documented defaults with those of every platform: the bottom layer.
 #[must_use]
@@ -61,9 +67,13 @@ pub struct Settings {
     pub tls: TlsSettings,
     pub quotas: QuotaSettings,
     pub smtp: MailSettings,
+    pub openid: OpenIdConfig,
     pub messages: MessageSettings,
     pub stores: StoreSettings,
     pub menus: MenuSettings,
+    pub audit: AuditSettings,
+    pub inbox: InboxSettings,
+    pub privacy: PrivacySettings,
     pub log: LogSettings,
     #[serde(default)]
     pub platforms: Platforms,
@@ -76,6 +86,7 @@ pub struct WebhookSettings {
     pub max_per_endpoint: usize,
     pub max_in_flight: usize,
     pub keep_days: u32,
+    pub disable_after_hours: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -128,6 +139,21 @@ pub struct MenuSettings {
 }
 
 #[derive(Clone, Debug, Deserialize)]
+pub struct AuditSettings {
+    pub keep_days: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct InboxSettings {
+    pub keep_days: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct PrivacySettings {
+    pub anonymise_days: u32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
 pub struct LogSettings {
     pub level: String,
     pub format: String,
@@ -172,7 +198,10 @@ impl Settings {
     ) -> Result<String, ConfigError> {
         let (_, layers) = Self::layered(file, variables, flags)?;
         layers.shown(|key| {
-            let own = matches!(key, "database_url" | "master_key" | "smtp.password");
+            let own = matches!(
+                key,
+                "database_url" | "master_key" | "smtp.password" | "openid.client_secret"
+            );
             own || key.strip_prefix("platforms.").is_some_and(platforms::is_secret)
         })
     }
@@ -183,10 +212,11 @@ impl Settings {
         flags: Vec<(&'static str, String)>,
     ) -> Result<(Self, Layer), ConfigError> {
         let mut layers = Layer::bottom(&defaults())?;
-        match file {
-            Some(path) => layers.add_file(path)?,
-            None if Path::new("garson.toml").exists() => layers.add_file(Path::new("garson.toml"))?,
-            None => {}
+        // One that may not be read is an error: with the defaults, a command would work on other data.
+        let is_there = |path: &&Path| path.try_exists().unwrap_or(true);
+        let usual = || FILES.map(Path::new).into_iter().find(is_there);
+        if let Some(path) = file.or_else(usual) {
+            layers.add_file(path)?;
         }
         layers.add_variables(variables)?;
         for (key, value) in flags {
@@ -275,6 +305,9 @@ impl Settings {
             return wrong("log.level", "error, warn, info, debug or trace");
         }
         self.check_smtp(layers)?;
+        if let Some((key, allowed)) = self.openid.first_wrong(&self.public_url) {
+            return wrong(key, allowed);
+        }
         if let Some((key, allowed)) = platforms::first_wrong(&self.platforms) {
             return wrong(&key, allowed);
         }
@@ -338,6 +371,11 @@ impl Settings {
             ("webhook.max_per_endpoint", webhook.max_per_endpoint, 1..=256),
             ("webhook.max_in_flight", webhook.max_in_flight, 4..=20_000),
             ("webhook.keep_days", webhook.keep_days as usize, 1..=3_650),
+            (
+                "webhook.disable_after_hours",
+                webhook.disable_after_hours as usize,
+                1..=8_760,
+            ),
             ("storage.readers", storage.readers, 1..=64),
             ("storage.writers", storage.writers, 1..=64),
             ("storage.answer_seconds", storage.answer_seconds as usize, 1..=300),
@@ -366,6 +404,13 @@ impl Settings {
                 2..=1_000,
             ),
             ("menus.keep_days", self.menus.keep_days as usize, 2..=3_650),
+            ("audit.keep_days", self.audit.keep_days as usize, 1..=36_500),
+            ("inbox.keep_days", self.inbox.keep_days as usize, 1..=3_650),
+            (
+                "privacy.anonymise_days",
+                self.privacy.anonymise_days as usize,
+                0..=36_500,
+            ),
         ];
         if !matches!(self.stores.read_seconds, 0 | 60..=86_400) {
             return Err(layers.wrong("stores.read_seconds", "60 to 86400, or 0"));

@@ -5,6 +5,7 @@ pub mod body;
 pub mod body_budget;
 pub mod connection_registry;
 pub mod cursor;
+pub mod customer_file;
 pub mod error;
 pub mod event_stream;
 pub mod path;

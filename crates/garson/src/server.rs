@@ -2,6 +2,7 @@
 
 mod connections;
 mod descriptors;
+mod linger;
 mod metered;
 mod protocol_errors;
 mod tls;
@@ -11,6 +12,7 @@ pub use connections::{Limits, serve_connections};
 pub use descriptors::raise_limit;
 pub use tls::Tls;
 
+use crate::api;
 use crate::app::App;
 use crate::flow;
 use crate::flow::upkeep::health;
@@ -135,6 +137,8 @@ async fn serve_encrypted(
         tracing::error!(%error, "this node could not join the nodes of its database");
     }
     tokio::spawn(rehash_secrets(Arc::clone(&app)));
+    // It is set once.
+    let _ = app.order_document.set(api::order_document);
     let delivering = app.spawn_worker("deliveries", flow::deliver::run);
     let calling = app.spawn_worker("calls", flow::order_actions::calls::run);
     let sending = app.spawn_worker("messages", flow::messages::run);
@@ -146,10 +150,12 @@ async fn serve_encrypted(
         app.spawn_worker("branches", flow::admin::branch_proofs::run),
         app.spawn_worker("polling", flow::intake::poll::run),
         app.spawn_worker("resends", flow::deliver::resend_all::run),
+        app.spawn_worker("endpoint statistics", flow::deliver::stats::run),
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
         app.spawn_worker("account removal", flow::upkeep::account_removal::run),
         app.spawn_worker("master key", flow::upkeep::master_key::run),
+        app.spawn_worker("privacy", flow::privacy::run),
         app.spawn_worker("news", flow::read::event_feed::run),
         app.spawn_worker("presence", flow::presence::run),
         app.spawn_worker("escalation", flow::escalation::run),

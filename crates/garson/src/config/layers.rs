@@ -74,6 +74,14 @@ fn is_injected(key: &str) -> bool {
         && parts.next().is_none()
 }
 
+/// A service named garson-database makes `GARSON_DATABASE_SERVICE_HOST` and the like, and `GARSON_DATABASE_PORT=tcp://…`.
+fn is_of_another_service(key: &str, value: &str) -> bool {
+    key.match_indices('_').any(|(at, _)| {
+        let rest = key.get(at + 1..).unwrap_or_default();
+        is_injected(rest) && (rest != "PORT" || value.contains("://"))
+    })
+}
+
 /// The settings while their layers are applied.
 pub struct Layer {
     schema: Table,
@@ -136,6 +144,7 @@ impl Layer {
             if matches!(key, "CONFIG" | "RECEIVE_KEY" | "PRINT_KEY")
                 || key.starts_with("TEST_")
                 || is_injected(key)
+                || is_of_another_service(key, &value)
             {
                 continue;
             }

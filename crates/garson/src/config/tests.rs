@@ -127,6 +127,10 @@ fn variables_that_container_platforms_add_are_no_settings() {
         ("GARSON_PORT_8080_TCP_PORT", "8080"),
         ("GARSON_PORT_8080_TCP_PROTO", "tcp"),
         ("GARSON_PORT_53_UDP", "udp://10.0.0.1:53"),
+        // Of a service that is named garson-database.
+        ("GARSON_DATABASE_PORT", "tcp://10.0.0.1:5432"),
+        ("GARSON_DATABASE_SERVICE_HOST", "10.0.0.1"),
+        ("GARSON_DATABASE_PORT_5432_TCP_ADDR", "10.0.0.1"),
     ];
     let settings = load(None, &injected, vec![]).unwrap();
     assert_eq!(settings.listen, "127.0.0.1:8080");
@@ -140,6 +144,7 @@ fn variables_that_container_platforms_add_are_no_settings() {
         "GARSON_PORT_8080_TCP_ADDR_MORE",
         "GARSON_PORT_99999_TCP",
         "GARSON_LISTN",
+        "GARSON_DATABASE_PORT",
     ] {
         let error = load(None, &[(unknown, "1")], vec![]).unwrap_err();
         assert!(error.contains("there is no setting"), "{unknown}: {error}");
@@ -163,4 +168,52 @@ fn proxies_are_addresses_or_networks() {
     );
     let wrong = load(None, &[("GARSON_SERVER__PROXY_HEADER", "X-Real-IP")], vec![]).unwrap_err();
     assert!(wrong.contains("X-Forwarded-For or Forwarded"), "{wrong}");
+}
+
+#[test]
+fn openid_needs_a_safe_issuer_a_client_and_a_public_address() {
+    let file = |issuer: &str, more: &str, public: &str| {
+        format!("public_url = \"{public}\"\n[openid]\nissuer = \"{issuer}\"\n{more}\n")
+    };
+    const PUBLIC: &str = "https://orders.example.com";
+    const CLIENT: &str = "client_id = \"garson\"";
+    for issuer in [
+        "https://login.example.com/realms/x",
+        "http://127.0.0.1:8080",
+        "http://localhost:1/",
+        "http://[::1]:1",
+    ] {
+        let settings = load(Some(&file(issuer, CLIENT, PUBLIC)), &[], vec![]).unwrap();
+        let provider = settings.openid.provider(&settings.public_url).unwrap();
+        assert_eq!(provider.issuer, issuer);
+        assert_eq!(
+            provider.redirect,
+            "https://orders.example.com/sign-in/openid/callback"
+        );
+        assert!(provider.client_secret.is_none());
+    }
+    for (issuer, more, public, key) in [
+        ("http://login.example.com", CLIENT, PUBLIC, "openid.issuer"),
+        ("http://10.0.0.1", CLIENT, PUBLIC, "openid.issuer"),
+        ("https://login.example.com/?a=b", CLIENT, PUBLIC, "openid.issuer"),
+        ("login.example.com", CLIENT, PUBLIC, "openid.issuer"),
+        ("https://a:b@login.example.com", CLIENT, PUBLIC, "openid.issuer"),
+        ("https://login.example.com", "", PUBLIC, "openid.client_id"),
+        (
+            "https://login.example.com",
+            "client_id = \"a\"\nlabel = \" \"",
+            PUBLIC,
+            "openid.label",
+        ),
+        ("https://login.example.com", CLIENT, "", "public_url"),
+    ] {
+        let error = load(Some(&file(issuer, more, public)), &[], vec![]).unwrap_err();
+        assert!(error.contains(key), "{issuer}: {error}");
+    }
+    let secret = [("GARSON_OPENID__CLIENT_SECRET".to_owned(), "hidden".to_owned())];
+    let shown = Settings::effective(None, secret, Vec::new()).unwrap();
+    assert!(
+        shown.contains("client_secret") && !shown.contains("hidden"),
+        "{shown}"
+    );
 }

@@ -59,6 +59,9 @@ codes! {
     PrimaryKeyRequired 403 "primary_key_required",
     AccountDisabled 403 "account_disabled",
     QuotaReached 403 "quota_reached",
+    NotAllowed 403 "not_allowed",
+    InsufficientScope 403 "insufficient_scope",
+    AddressNotAllowed 403 "address_not_allowed",
     NotFound 404 "not_found",
     OrderNotFound 404 "order_not_found",
     BusinessNotFound 404 "business_not_found",
@@ -70,8 +73,11 @@ codes! {
     PriceChangeNotFound 404 "price_change_not_found",
     CatalogPushNotFound 404 "catalog_push_not_found",
     ChannelNotFound 404 "channel_not_found",
+    EndpointNotFound 404 "endpoint_not_found",
     WebhookRecordNotFound 404 "webhook_record_not_found",
     RetryNotFound 404 "retry_not_found",
+    UserNotFound 404 "user_not_found",
+    ErasureNotFound 404 "erasure_not_found",
     UnknownProvider 404 "unknown_provider",
     UnknownStore 404 "unknown_store",
     MethodNotAllowed 405 "method_not_allowed",
@@ -88,10 +94,15 @@ codes! {
     NotSupported 409 "not_supported",
     NotCovered 409 "not_covered",
     LastKey 409 "last_key",
+    KeyReplaced 409 "key_replaced",
+    PrimaryKeyLimited 409 "primary_key_limited",
     ChannelInUse 409 "channel_in_use",
     TooManyChannels 409 "too_many_channels",
     NoWebhook 409 "no_webhook",
     EmailTaken 409 "email_taken",
+    LastOwner 409 "last_owner",
+    AlreadyAccepted 409 "already_accepted",
+    TooManyUsers 409 "too_many_users",
     ProviderRefused 409 "provider_refused",
     IdempotencyKeyInUse 409 "idempotency_key_in_use",
     IdempotencyKeyReused 409 "idempotency_key_reused",
@@ -105,6 +116,7 @@ codes! {
     RateLimited 429 "rate_limited",
     TooManyStreams 429 "too_many_streams",
     TooManyRetries 429 "too_many_retries",
+    TooManyErasures 429 "too_many_erasures",
     TooManyPrints 429 "too_many_prints",
     TooManySends 429 "too_many_sends",
     OrderQuotaReached 429 "order_quota_reached",
@@ -276,9 +288,11 @@ impl From<Fault> for ApiError {
             }
             Fault::UnknownPlace { given } => error.detail(given, FieldProblem::text(UNKNOWN_PLACE)),
             Fault::ForgottenPlace { given } => error.detail(given, FieldProblem::text(FORGOTTEN_PLACE)),
-            Fault::TooManyStreams | Fault::TooManyRetries | Fault::TooManySends | Fault::TooManyPrints => {
-                error.header(header::RETRY_AFTER, HeaderValue::from_static("10"))
-            }
+            Fault::TooManyStreams
+            | Fault::TooManyRetries
+            | Fault::TooManyErasures
+            | Fault::TooManySends
+            | Fault::TooManyPrints => error.header(header::RETRY_AFTER, HeaderValue::from_static("10")),
             // The day may end earlier; whoever asks once an hour does no harm.
             Fault::OrderQuotaReached { .. } => {
                 error.header(header::RETRY_AFTER, HeaderValue::from_static("3600"))
@@ -286,6 +300,7 @@ impl From<Fault> for ApiError {
             Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
                 Self::unauthorized()
             }
+            Fault::KeyExpired => error.header(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
             _ => error,
         }
     }
@@ -321,15 +336,27 @@ fn code_of(fault: &Fault) -> Code {
         Fault::TooManyStreams => Code::TooManyStreams,
         Fault::TooManySends => Code::TooManySends,
         Fault::TooManyRetries => Code::TooManyRetries,
+        Fault::TooManyErasures => Code::TooManyErasures,
         Fault::TooManyPrints => Code::TooManyPrints,
         Fault::KeyRevoked | Fault::SignInRefused | Fault::SignInLocked | Fault::SignInFlood => {
             Code::Unauthorized
         }
+        Fault::KeyExpired => Code::Unauthorized,
+        Fault::KeyNotAllowed { .. } => Code::InsufficientScope,
+        Fault::AddressNotAllowed => Code::AddressNotAllowed,
+        Fault::KeyTooPowerful => Code::NotAllowed,
         Fault::LastKey => Code::LastKey,
+        Fault::KeyReplaced => Code::KeyReplaced,
+        Fault::PrimaryKeyLimited => Code::PrimaryKeyLimited,
         Fault::ChannelInUse { .. } => Code::ChannelInUse,
         Fault::TooManyChannels => Code::TooManyChannels,
         Fault::NoWebhook => Code::NoWebhook,
         Fault::EmailTaken => Code::EmailTaken,
+        Fault::NotAllowed | Fault::NoRestaurantLeft | Fault::TwoFactorRequired => Code::NotAllowed,
+        Fault::LinkInvalid | Fault::NoSuchUser { .. } => Code::NotFound,
+        Fault::LastOwner => Code::LastOwner,
+        Fault::AlreadyAccepted => Code::AlreadyAccepted,
+        Fault::TooManyUsers => Code::TooManyUsers,
         Fault::ProviderRefused { .. } => Code::ProviderRefused,
         Fault::ProviderUnreachable { .. } => Code::ProviderUnreachable,
         Fault::ProviderTimeout | Fault::ProviderUnclear { .. } => Code::ProviderTimeout,
@@ -348,8 +375,11 @@ fn not_found(thing: Thing) -> Code {
         Thing::PriceChange => Code::PriceChangeNotFound,
         Thing::CatalogPush => Code::CatalogPushNotFound,
         Thing::Channel => Code::ChannelNotFound,
+        Thing::Endpoint => Code::EndpointNotFound,
         Thing::WebhookRecord => Code::WebhookRecordNotFound,
         Thing::Retry => Code::RetryNotFound,
+        Thing::User => Code::UserNotFound,
+        Thing::Erasure => Code::ErasureNotFound,
         Thing::Account | Thing::InboxMessage | Thing::HookRoute | Thing::BranchOwner => Code::NotFound,
     }
 }

@@ -1,6 +1,7 @@
 //! The accept loop: admits connections within the limits until it is stopped, then drains them. Each connection is supervised:
 //! one that sends no request, reads no response or stays idle is closed.
 
+use super::linger::Linger;
 use super::metered::Metered;
 use super::protocol_errors::ProtocolErrors;
 use super::write_timeout::WriteTimeout;
@@ -97,7 +98,7 @@ where
         };
         // Only an optimisation.
         let _ = stream.set_nodelay(true);
-        let stream = HookedStream::new(stream, WriteTimeout::new(WRITE_TIMEOUT));
+        let stream = HookedStream::new(Linger::new(stream), WriteTimeout::new(WRITE_TIMEOUT));
         let service = Metered {
             service: service.clone(),
             connection: Arc::clone(&connection),

@@ -5,6 +5,7 @@ use super::tally::Tally;
 use super::timings::{CALL_BUCKETS, DELIVERY_BUCKETS, Timings};
 use garson_core::delivery::{DeliveryState, UndeliveredReason};
 use garson_store::tables::deliveries::Outcome;
+use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ pub struct Deliveries {
     attempt_times: Timings,
     ended: Tally,
     times: Timings,
+    disabled_endpoints: Counter,
 }
 
 const ENDS: [DeliveryState; 3] = [
@@ -28,7 +30,10 @@ fn reasons() -> impl Iterator<Item = UndeliveredReason> {
         UndeliveredReason::Waiting
         | UndeliveredReason::Earlier
         | UndeliveredReason::NoUrl
-        | UndeliveredReason::UrlRemoved => false,
+        | UndeliveredReason::UrlRemoved
+        | UndeliveredReason::Filtered
+        | UndeliveredReason::EndpointPaused
+        | UndeliveredReason::EndpointDisabled => false,
         UndeliveredReason::Status
         | UndeliveredReason::Redirect
         | UndeliveredReason::NotAllowed
@@ -68,12 +73,24 @@ impl Deliveries {
             "Time from an event to its delivery",
             times.clone(),
         );
+        let disabled_endpoints = Counter::default();
+        registry.register(
+            "endpoints_disabled",
+            "Webhook endpoints that were disabled because they kept failing",
+            disabled_endpoints.clone(),
+        );
         Self {
             attempts,
             attempt_times,
             ended,
             times,
+            disabled_endpoints,
         }
+    }
+
+    /// Counts an endpoint that was disabled because it kept failing.
+    pub fn count_disabled_endpoint(&self) {
+        self.disabled_endpoints.inc();
     }
 
     /// Counts an attempt, with the reason if it failed.

@@ -21,6 +21,8 @@ label_values! {
         SignInFlood "sign_in_flood",
         /// An API request without a valid key.
         WrongKey "wrong_key",
+        /// An API request with a key that may not be used from its address.
+        WrongAddress "wrong_address",
         /// An API request above the rate limit of its key or account.
         RateLimited "rate_limited",
         /// A platform message from an unknown sender.
