@@ -1,9 +1,12 @@
 //! `/web-api/v1`: thin handlers and views over the application layer, and the OpenAPI document that describes them.
 
+pub mod access;
+mod audit;
 mod auth;
 mod businesses;
 mod catalogs;
 mod channels;
+mod endpoints;
 mod envelope;
 mod escalation;
 mod events;
@@ -27,6 +30,7 @@ mod payments;
 mod presence;
 mod prices;
 mod printers;
+mod privacy;
 mod products;
 mod provider_field;
 mod providers;
@@ -39,10 +43,12 @@ mod stores;
 mod stream;
 mod throttle;
 mod tickets;
+mod users;
 mod webhook;
 
 pub mod openapi;
 
 pub use auth::authenticate;
+pub use order_view::order_document;
 pub use retries::retry_json;
 pub use routes::router;

@@ -1,6 +1,7 @@
 //! The authentication layer: only requests with a key of some account get through, within its rate limit.
 
-use super::idempotency;
+use super::{access, idempotency};
+use crate::flow::Fault;
 use crate::flow::admin::api_auth::{Caller, RateExceeded, RateScope};
 use crate::http::connection_registry::Connection;
 use crate::http::error::{ApiError, Code};
@@ -18,7 +19,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let caller = parts.extensions.get::<Self>().copied();
+        let caller = parts.extensions.get::<Self>().cloned();
         caller.ok_or_else(ApiError::unauthorized)
     }
 }
@@ -35,16 +36,22 @@ pub async fn authenticate(
         error
     };
     let caller = match bearer_token(request.headers()) {
-        Some(key) => state.auth.authenticate(&state.app, key).await?,
-        None => None,
+        Some(key) => state.auth.authenticate(&state.app, key, client).await,
+        None => Ok(None),
     };
+    let caller = caller.map_err(|fault| match fault {
+        Fault::KeyExpired => refuse(Refusal::WrongKey, fault.into()),
+        Fault::AddressNotAllowed => refuse(Refusal::WrongAddress, fault.into()),
+        fault => fault.into(),
+    })?;
     let caller = caller.ok_or_else(|| refuse(Refusal::WrongKey, ApiError::unauthorized()))?;
-    let within_limit = state.auth.check_rate(caller);
+    let within_limit = state.auth.check_rate(&caller);
     within_limit.map_err(|exceeded| refuse(Refusal::RateLimited, rate_limited(exceeded)))?;
     if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
         connection.mark_authenticated();
     }
-    request.extensions_mut().insert(caller);
+    access::check(&state.app, &caller, &mut request).await?;
+    request.extensions_mut().insert(caller.clone());
     idempotency::run_once(&state, caller, request, next).await
 }
 

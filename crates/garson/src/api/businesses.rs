@@ -137,7 +137,7 @@ pub async fn create_business(
 ) -> Result<Data<BusinessView>, ApiError> {
     let mut fields = BusinessFields::default();
     BusinessInput::from(wanted).apply(&mut fields);
-    let created = businesses::create(&state.app, caller.account, BusinessId(new_id), fields).await?;
+    let created = businesses::create(&state.app, caller.by(), BusinessId(new_id), fields).await?;
     Ok(Data::new(created.into()))
 }
 
@@ -168,7 +168,7 @@ pub async fn update_business(
     let input = BusinessInput::from(wanted);
     let change = move |fields: &mut BusinessFields| input.apply(fields);
     Ok(Data::new(
-        businesses::update(&state.app, caller.account, business_id(&business)?, change)
+        businesses::update(&state.app, caller.by(), business_id(&business)?, change)
             .await?
             .into(),
     ))
@@ -182,7 +182,7 @@ pub async fn delete_business(
     caller: Caller,
     Path(business): Path<String>,
 ) -> Result<Done, ApiError> {
-    businesses::delete(&state.app, caller.account, business_id(&business)?).await?;
+    businesses::delete(&state.app, caller.by(), business_id(&business)?).await?;
     Ok(Done::new())
 }
 
@@ -195,7 +195,7 @@ pub async fn list_business_restaurants(
     Path(business): Path<String>,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
     let found = restaurants::list(&state.app, caller.account, Some(business_id(&business)?)).await?;
-    let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
+    let shown = found.into_iter().map(|it| RestaurantView::new(it, &caller));
     Ok(Data::new(shown.collect()))
 }
 
@@ -219,6 +219,6 @@ pub async fn link_restaurant(
     Json(wanted): Json<LinkRequest>,
 ) -> Result<Data<RestaurantView>, ApiError> {
     let restaurant = restaurant_id(wanted.restaurant_id.as_str())?;
-    let linked = restaurants::link(&state.app, caller.account, business_id(&business)?, restaurant).await?;
-    Ok(Data::new(RestaurantView::new(linked, caller)))
+    let linked = restaurants::link(&state.app, caller.by(), business_id(&business)?, restaurant).await?;
+    Ok(Data::new(RestaurantView::new(linked, &caller)))
 }

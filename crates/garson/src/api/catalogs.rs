@@ -97,7 +97,7 @@ pub async fn push_catalog(
     let restaurant = restaurant_id(&restaurant)?;
     let (source, target) = (given.from.provider(), given.to.0);
     let made = (CatalogPushId(new_id), Requester::Key(caller.key));
-    let pushed = catalogs::create(&state.app, caller.account, restaurant, made, source, target).await?;
+    let pushed = catalogs::create(&state.app, caller.by(), restaurant, made, source, target).await?;
     Ok(Data::new(pushed.into()))
 }
 

@@ -210,7 +210,7 @@ pub async fn create_channel(
     Json(wanted): Json<ChannelRequest>,
 ) -> Result<Data<ChannelView>, ApiError> {
     let input = ChannelInput::try_from(wanted)?;
-    let created = channels::create(&state.app, caller.account, ChannelId(new_id), input).await?;
+    let created = channels::create(&state.app, caller.by(), ChannelId(new_id), input).await?;
     Ok(Data::new(created.into()))
 }
 
@@ -237,7 +237,7 @@ pub async fn update_channel(
 ) -> Result<Data<ChannelView>, ApiError> {
     let id = channel_id(&channel)?;
     let input = ChannelInput::try_from(wanted)?;
-    let updated = channels::update(&state.app, caller.account, id, input).await?;
+    let updated = channels::update(&state.app, caller.by(), id, input).await?;
     Ok(Data::new(updated.into()))
 }
 
@@ -249,7 +249,7 @@ pub async fn delete_channel(
     caller: Caller,
     Path(channel): Path<String>,
 ) -> Result<Done, ApiError> {
-    channels::delete(&state.app, caller.account, channel_id(&channel)?).await?;
+    channels::delete(&state.app, caller.by(), channel_id(&channel)?).await?;
     Ok(Done::new())
 }
 
@@ -270,7 +270,7 @@ pub async fn test_channel(
     caller: Caller,
     Path(channel): Path<String>,
 ) -> Result<Data<TestResultView>, ApiError> {
-    let sending = send_test(&state.app, caller.account, channel_id(&channel)?).await?;
+    let sending = send_test(&state.app, caller.by(), channel_id(&channel)?).await?;
     Ok(Data::new(match sending {
         Sending::Sent => TestResultView {
             is_sent: true,

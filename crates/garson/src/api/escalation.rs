@@ -202,6 +202,6 @@ pub async fn put_escalation(
     let restaurant = restaurant_id(&restaurant)?;
     let numbered = wanted.steps.into_iter().enumerate();
     let steps: Result<Vec<Step>, Fault> = numbered.map(|(row, step)| step.parse(row)).collect();
-    let steps = escalation::set(&state.app, caller.account, restaurant, steps?).await?;
+    let steps = escalation::set(&state.app, caller.by(), restaurant, steps?).await?;
     Ok(view(steps))
 }

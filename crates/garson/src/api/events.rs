@@ -132,18 +132,20 @@ pub async fn list_events(
             start,
         )
         .await?;
-        return Ok(stream::respond(follower));
+        return Ok(stream::respond(follower, caller.access.restaurants.clone()));
     }
     let kind = client.kind(PresenceKind::Poller);
     state
         .app
         .presence
         .note_poll(caller.account, kind, caller.key, state.app.now());
+    let scope = &caller.access.restaurants;
     let request = query.page()?;
     let page = match query.wait(&request)? {
-        None => list(&state.app, caller.account, request).await?,
+        None => list(&state.app, caller.account, scope, request).await?,
         Some(timeout) => {
-            wait_for_events(&state.app, caller.account, (caller.key, kind), request, timeout).await?
+            let who = (caller.key, kind);
+            wait_for_events(&state.app, caller.account, scope, who, request, timeout).await?
         }
     };
     let page = Paged::new(page, |event| {

@@ -302,6 +302,6 @@ pub async fn put_hours(
     let restaurant = restaurant_id(&restaurant)?;
     let hours = wanted.parse()?;
     let requester = Requester::Key(caller.key);
-    let set = stores::set_hours(&state.app, caller.account, restaurant, hours, requester).await?;
+    let set = stores::set_hours(&state.app, caller.by(), restaurant, hours, requester).await?;
     Ok(Data::new(set.into()))
 }

@@ -227,15 +227,7 @@ pub async fn put_integration(
     Json(wanted): Json<IntegrationRequest>,
 ) -> Result<Data<IntegrationView>, ApiError> {
     let restaurant = restaurant_id(&restaurant)?;
-    let put = integrations::put(
-        &state.app,
-        caller.account,
-        caller.actor(),
-        restaurant,
-        &provider,
-        wanted.into(),
-    )
-    .await?;
+    let put = integrations::put(&state.app, caller.by(), restaurant, &provider, wanted.into()).await?;
     Ok(Data::new(put.into()))
 }
 
@@ -248,6 +240,6 @@ pub async fn delete_integration(
     caller: Caller,
     Path((restaurant, provider)): Path<(String, String)>,
 ) -> Result<Done, ApiError> {
-    integrations::delete(&state.app, caller.account, restaurant_id(&restaurant)?, &provider).await?;
+    integrations::delete(&state.app, caller.by(), restaurant_id(&restaurant)?, &provider).await?;
     Ok(Done::new())
 }

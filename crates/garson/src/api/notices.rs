@@ -35,6 +35,7 @@ pub struct NoticesView {
 }
 
 /// `webhookFailing`: the webhook receiver fails again and again. `deliveryGivenUp`: an event was given up after its last attempt.
+/// `endpointDisabled`: a webhook endpoint kept failing and was disabled.
 /// `loginRefused`: a platform refuses the credentials. `platformDown`: a platform cannot be reached. `storeClosed`: a platform has
 /// closed a restaurant by itself. `storeNotAsWanted`: a restaurant could not be opened on time, or is open although it was closed.
 /// Each is sent once per incident; another message says when it has recovered.
@@ -44,6 +45,7 @@ pub struct NoticesView {
 enum NoticeKindSchema {
     WebhookFailing,
     DeliveryGivenUp,
+    EndpointDisabled,
     LoginRefused,
     PlatformDown,
     StoreClosed,
@@ -106,7 +108,7 @@ pub async fn put_notices(
             .map_err(|_| Fault::invalid(format!("channelIds[{row}]"), FieldProblem::NotChannel))
     };
     let by: Result<Vec<ChannelId>, Fault> = wanted.channel_ids.into_iter().enumerate().map(channel).collect();
-    let set = notices::set(&state.app, caller.account, kinds?, by?).await?;
+    let set = notices::set(&state.app, caller.by(), kinds?, by?).await?;
     Ok(Data::new(set.into()))
 }
 

@@ -6,7 +6,7 @@ mod tidy;
 
 use super::envelope::Paged;
 use super::order_items::DetailedItem;
-use super::routes::routes;
+use super::routes::Operations;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -33,7 +33,6 @@ use utoipa::openapi::{
     ResponseBuilder, ServerBuilder,
 };
 use utoipa::{OpenApi as _, PartialSchema, ToSchema};
-use utoipa_axum::router::OpenApiRouter;
 
 /// The meaning of each error status; any operation may return them.
 pub const ERRORS: [(&str, &str); 15] = [
@@ -58,7 +57,7 @@ pub const ERRORS: [(&str, &str); 15] = [
 ];
 
 /// The tags of operations.
-const TAGS: [(&str, &str); 16] = [
+const TAGS: [(&str, &str); 19] = [
     (
         "Orders",
         "Orders that reached the restaurants: list, read, verify, advance, cancel.",
@@ -95,6 +94,9 @@ const TAGS: [(&str, &str); 16] = [
         "What happens when an order is not accepted, by which channels people are informed, and who is watching.",
     ),
     ("Keys", "The account's API keys."),
+    ("Users", "The people who sign in to the panel."),
+    ("Audit", "Who did what, from where, and what it changed."),
+    ("Privacy", "Personal data of customers: find, export, erase."),
     (
         "Shops",
         "The way in for a restaurant's own shop, app or phone desk (the platform `direct`).",
@@ -157,10 +159,7 @@ are ignored.";
 /// The finished document.
 #[must_use]
 pub fn document() -> OpenApi {
-    let (_, document) = OpenApiRouter::<Arc<HttpState>>::new()
-        .nest(API_PREFIX, routes())
-        .split_for_parts();
-    finish(document)
+    finish(OpenApi::default().nest(API_PREFIX, Operations::openapi()))
 }
 
 fn finish(mut document: OpenApi) -> OpenApi {
@@ -318,9 +317,15 @@ fn idempotency_key() -> Parameter {
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete]
-        .into_iter()
-        .filter_map(Option::as_mut)
+    [
+        &mut item.get,
+        &mut item.put,
+        &mut item.post,
+        &mut item.patch,
+        &mut item.delete,
+    ]
+    .into_iter()
+    .filter_map(Option::as_mut)
 }
 
 fn add_errors(operation: &mut Operation) {

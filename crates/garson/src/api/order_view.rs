@@ -13,7 +13,33 @@ use garson_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::flow::Fault;
+use crate::flow::read::order_detail;
 use crate::flow::read::order_detail::OrderDetail;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use garson_core::id::AccountId;
+use garson_store::Engine;
+
+/// An order as the API shows it, for events that carry their order.
+pub fn order_document(
+    store: Engine,
+    account: AccountId,
+    order: OrderId,
+) -> BoxFuture<'static, Result<Option<String>, ()>> {
+    async move {
+        let id = order.to_string();
+        match order_detail::read(&store, account, id.clone()).await {
+            Ok(found) => Ok(serde_json::to_string(&OrderView::new(found, id)).ok()),
+            Err(Fault::NotFound(_)) => Ok(None),
+            Err(fault) => {
+                tracing::warn!(%account, %order, ?fault, "the order of an event could not be read");
+                Err(())
+            }
+        }
+    }
+    .boxed()
+}
 
 /// An order with everything that is known of it.
 #[derive(Serialize, ToSchema)]

@@ -91,7 +91,7 @@ pub async fn verify_order(
     query: Query,
 ) -> Result<Data<Verification>, ApiError> {
     let minutes = query.preparation_minutes()?;
-    let step = act::verify(&state.app, caller.account, order_id, minutes).await?;
+    let step = act::verify(&state.app, caller.by(), order_id, minutes).await?;
     let message = if step.before == step.after.status {
         "The order was verified before."
     } else {
@@ -137,7 +137,7 @@ pub async fn change_order_status(
     Path(order_id): Path<String>,
     keyed: Option<Keyed>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::advance(&state.app, caller.account, order_id, keyed.map(|keyed| keyed.0)).await?;
+    let step = act::advance(&state.app, caller.by(), order_id, keyed.map(|keyed| keyed.0)).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -150,7 +150,7 @@ pub async fn ready_order(
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::ready(&state.app, caller.account, order_id).await?;
+    let step = act::ready(&state.app, caller.by(), order_id).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -164,7 +164,7 @@ pub async fn retry_order_sync(
     caller: Caller,
     Path(order_id): Path<String>,
 ) -> Result<Data<StatusChange>, ApiError> {
-    let step = act::tell_again(&state.app, caller.account, order_id).await?;
+    let step = act::tell_again(&state.app, caller.by(), order_id).await?;
     Ok(Data::new(step.into()))
 }
 
@@ -202,7 +202,7 @@ pub async fn cancel_order(
         wanted.reason.map(ForeignId::into_string),
         wanted.note.map(Prose::into_string),
     );
-    let step = act::cancel(&state.app, caller.account, order_id, reason, note).await?;
+    let step = act::cancel(&state.app, caller.by(), order_id, reason, note).await?;
     Ok(Data::new(CancelledOrder {
         order_id: step.after.id,
         status: step.after.status.code(),

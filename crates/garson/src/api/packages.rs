@@ -119,6 +119,6 @@ pub async fn put_packages(
     let restaurant = restaurant_id(&restaurant)?;
     let inputs = wanted.packages.into_iter().map(Into::into).collect();
     let packages = input::packages(inputs, state.app.now())?;
-    let set = restaurants::set_packages(&state.app, caller.account, restaurant, packages).await?;
+    let set = restaurants::set_packages(&state.app, caller.by(), restaurant, packages).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

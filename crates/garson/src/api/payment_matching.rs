@@ -141,6 +141,6 @@ pub async fn put_payment_matching(
     let restaurant = restaurant_id(&restaurant)?;
     let inputs = wanted.matches.into_iter().map(Into::into).collect();
     let matches = input::payment_matches(inputs)?;
-    let set = payment_matching::set(&state.app, caller.account, restaurant, matches).await?;
+    let set = payment_matching::set(&state.app, caller.by(), restaurant, matches).await?;
     Ok(Data::new(set.into_iter().map(Into::into).collect()))
 }

@@ -206,7 +206,7 @@ pub async fn push_prices(
     let requester = Requester::Key(caller.key);
     let view = prices::push(
         &state.app,
-        caller.account,
+        caller.by(),
         restaurant,
         id,
         given.confirm_chain,

@@ -3,13 +3,16 @@
 use super::envelope::{Data, Done};
 use super::idempotency::NewId;
 use super::json_body::Json;
+use crate::flow::Fault;
 use crate::flow::admin::api_auth::Caller;
 use crate::flow::admin::input::{ForeignId, Line, Name, printer_id, restaurant_id};
 use crate::flow::admin::printers;
 use crate::flow::admin::printers::NewPrinter;
+use crate::flow::fault::Thing;
 use crate::http::error::{ApiError, Code};
 use crate::http::state::HttpState;
 use axum::extract::{Path, State};
+use garson_core::field_problem::FieldProblem;
 use garson_core::id::{OrderId, PrintJobId, PrinterId, RestaurantId};
 use garson_core::json::{ObjectOnly, whole_or_none};
 use garson_core::printer::{AgentNotes, PrintJob, Printer, PrinterReport, PrinterState};
@@ -121,7 +124,11 @@ pub async fn list_printers(
     caller: Caller,
 ) -> Result<Data<Vec<PrinterView>>, ApiError> {
     let now = state.app.now();
-    let found = printers::list(&state.app, caller.account).await?;
+    let mut found = printers::list(&state.app, caller.account).await?;
+    found.retain(|it| {
+        it.restaurant_id
+            .is_none_or(|id| caller.access.restaurants.has(id))
+    });
     let views = found.into_iter().map(|printer| PrinterView::new(printer, now));
     Ok(Data::new(views.collect()))
 }
@@ -148,12 +155,18 @@ pub async fn register_printer(
     Json(wanted): Json<PrinterRequest>,
 ) -> Result<Data<PrinterView>, ApiError> {
     let restaurant = wanted.restaurant_id.map(|id| restaurant_id(id.as_str()));
+    let restaurant_id = restaurant.transpose()?;
+    match restaurant_id {
+        Some(id) => caller.must_have(id)?,
+        None if caller.access.restaurants.is_all() => {}
+        None => return Err(Fault::invalid("restaurantId", FieldProblem::Required).into()),
+    }
     let new = NewPrinter {
         id: PrinterId(new_id),
         name: wanted.name.into_string(),
-        restaurant_id: restaurant.transpose()?,
+        restaurant_id,
     };
-    let printer = printers::register(&state.app, caller.account, new).await?;
+    let printer = printers::register(&state.app, caller.by(), new).await?;
     Ok(Data::new(PrinterView::new(printer, state.app.now())))
 }
 
@@ -165,7 +178,7 @@ pub async fn remove_printer(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Done, ApiError> {
-    printers::remove(&state.app, caller.account, printer_id(&id)?).await?;
+    printers::remove(&state.app, caller.by(), printer_id(&id)?).await?;
     Ok(Done::new())
 }
 
@@ -267,7 +280,16 @@ pub async fn report_printer(
         waiting,
         printed,
     };
-    let jobs = printers::report(&state.app, caller.account, printer_id(&id)?, report).await?;
+    let id = printer_id(&id)?;
+    let restaurant = printers::restaurant(&state.app, caller.account, id).await?;
+    // The printer of all restaurants prints orders of other ones, too.
+    let is_own = restaurant.map_or(caller.access.restaurants.is_all(), |it| {
+        caller.access.restaurants.has(it)
+    });
+    if !is_own {
+        return Err(Fault::not_found(Thing::Printer, id).into());
+    }
+    let jobs = printers::report(&state.app, caller.account, id, report).await?;
     Ok(Data::new(Jobs {
         jobs: jobs.into_iter().map(Into::into).collect(),
     }))
@@ -305,12 +327,16 @@ pub async fn print_order(
     Json(wanted): Json<PrintRequest>,
 ) -> Result<Done, ApiError> {
     let printer = printer_id(wanted.printer_id.as_str())?;
+    let restaurant = printers::restaurant(&state.app, caller.account, printer).await?;
+    if restaurant.is_some_and(|it| !caller.access.restaurants.has(it)) {
+        return Err(Fault::not_found(Thing::Printer, printer).into());
+    }
     let kind = match wanted.kind.unwrap_or_default() {
         KindView::Kitchen => Kind::Kitchen,
         KindView::Courier => Kind::Courier,
         KindView::Customer => Kind::Customer,
     };
     let job = PrintJobId(new_id);
-    printers::request_print(&state.app, caller.account, order_id, printer, kind, job).await?;
+    printers::request_print(&state.app, caller.by(), order_id, printer, kind, job).await?;
     Ok(Done::new())
 }

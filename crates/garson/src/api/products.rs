@@ -206,7 +206,7 @@ pub async fn create_product(
         item_id: wanted.item_id.into_string(),
         name: wanted.name.into_string(),
     };
-    let made = links::add(&state.app, caller.account, restaurant, new).await?;
+    let made = links::add(&state.app, caller.by(), restaurant, new).await?;
     Ok(Data::new(made.into()))
 }
 
@@ -237,7 +237,7 @@ pub async fn put_product_link(
     let item = wanted.item_id.into_string();
     let requester = Requester::Key(caller.key);
     let to = (provider, item);
-    let linked = links::link(&state.app, caller.account, restaurant, product, to, requester).await?;
+    let linked = links::link(&state.app, caller.by(), restaurant, product, to, requester).await?;
     Ok(Data::new(linked.into()))
 }
 
@@ -253,14 +253,6 @@ pub async fn delete_product_link(
     let (restaurant, product) = (restaurant_id(&restaurant)?, product_id(&product)?);
     let provider = platform(&provider)?.provider();
     let requester = Requester::Key(caller.key);
-    let left = links::unlink(
-        &state.app,
-        caller.account,
-        restaurant,
-        product,
-        provider,
-        requester,
-    )
-    .await?;
+    let left = links::unlink(&state.app, caller.by(), restaurant, product, provider, requester).await?;
     Ok(Data::new(left.into()))
 }

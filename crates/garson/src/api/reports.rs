@@ -110,9 +110,11 @@ pub async fn mark_reported(
     Json(wanted): Json<MarkRequest>,
 ) -> Result<Data<MarkAnswer>, ApiError> {
     let wrong = |field, message| Err(ApiError::invalid(Code::InvalidField, field, message));
+    let scope = caller.access.restaurants.clone();
     match (wanted.provider_order_id, wanted.provider_order_ids) {
         (Some(id), None) => {
-            let provider_order_id = report_marks::mark(&state.app, caller.account, id.into_string()).await?;
+            let provider_order_id =
+                report_marks::mark(&state.app, caller.by(), scope, id.into_string()).await?;
             Ok(Data::new(MarkAnswer::One(Marked {
                 provider_order_id,
                 is_report: true,
@@ -120,7 +122,7 @@ pub async fn mark_reported(
         }
         (None, Some(ids)) if (1..=MOST_MARKS).contains(&ids.len()) => {
             let ids = ids.into_iter().map(ForeignId::into_string).collect();
-            let results = report_marks::mark_many(&state.app, caller.account, ids).await?;
+            let results = report_marks::mark_many(&state.app, caller.by(), scope, ids).await?;
             Ok(Data::new(MarkAnswer::Many(MarkResults {
                 results: results.into_iter().map(Into::into).collect(),
             })))
@@ -158,7 +160,8 @@ pub async fn unmark_reported(
     Json(wanted): Json<UnmarkRequest>,
 ) -> Result<Data<Unmarked>, ApiError> {
     let id = wanted.provider_order_id.into_string();
-    let provider_order_id = report_marks::unmark(&state.app, caller.account, id).await?;
+    let provider_order_id =
+        report_marks::unmark(&state.app, caller.by(), caller.access.restaurants.clone(), id).await?;
     Ok(Data::new(Unmarked {
         provider_order_id,
         is_report: false,

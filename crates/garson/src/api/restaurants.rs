@@ -135,7 +135,7 @@ pub struct RestaurantView {
 
 impl RestaurantView {
     /// A restaurant as this caller may see it.
-    pub fn new(restaurant: Restaurant, caller: Caller) -> Self {
+    pub fn new(restaurant: Restaurant, caller: &Caller) -> Self {
         let fields = restaurant.fields;
         let config = Config::read(fields.config.as_deref()).unwrap_or_default();
         let is_masked = !caller.is_primary || config.mask_headers;
@@ -172,8 +172,9 @@ pub async fn list_restaurants(
     State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<Vec<RestaurantView>>, ApiError> {
-    let found = restaurants::list(&state.app, caller.account, None).await?;
-    let shown = found.into_iter().map(|it| RestaurantView::new(it, caller));
+    let mut found = restaurants::list(&state.app, caller.account, None).await?;
+    found.retain(|it| caller.access.restaurants.has(it.id));
+    let shown = found.into_iter().map(|it| RestaurantView::new(it, &caller));
     Ok(Data::new(shown.collect()))
 }
 
@@ -188,8 +189,8 @@ pub async fn create_restaurant(
 ) -> Result<Data<RestaurantView>, ApiError> {
     let mut fields = RestaurantFields::default();
     RestaurantInput::try_from(wanted)?.apply(&mut fields);
-    let created = restaurants::create(&state.app, caller.account, RestaurantId(new_id), fields).await?;
-    Ok(Data::new(RestaurantView::new(created, caller)))
+    let created = restaurants::create(&state.app, caller.by(), RestaurantId(new_id), fields).await?;
+    Ok(Data::new(RestaurantView::new(created, &caller)))
 }
 
 /// One restaurant.
@@ -201,7 +202,7 @@ pub async fn get_restaurant(
     Path(restaurant): Path<String>,
 ) -> Result<Data<RestaurantView>, ApiError> {
     let found = restaurants::get(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
-    Ok(Data::new(RestaurantView::new(found, caller)))
+    Ok(Data::new(RestaurantView::new(found, &caller)))
 }
 
 /// Change a restaurant.
@@ -216,6 +217,10 @@ pub async fn update_restaurant(
 ) -> Result<Data<RestaurantView>, ApiError> {
     let restaurant = restaurant_id(&restaurant)?;
     let input = RestaurantInput::try_from(wanted)?;
+    if !caller.access.restaurants.is_all() && !matches!(input.business_id, Patch::Keep) {
+        // The business concerns other restaurants, too.
+        return Err(Fault::KeyNotAllowed { scopes: Vec::new() }.into());
+    }
     if !caller.is_primary {
         let before = restaurants::get(&state.app, caller.account, restaurant).await?;
         if input.redirects_stored_headers(&before.fields) {
@@ -223,8 +228,8 @@ pub async fn update_restaurant(
         }
     }
     let apply = move |fields: &mut RestaurantFields| input.apply(fields);
-    let updated = restaurants::update(&state.app, caller.account, restaurant, apply).await?;
-    Ok(Data::new(RestaurantView::new(updated, caller)))
+    let updated = restaurants::update(&state.app, caller.by(), restaurant, apply).await?;
+    Ok(Data::new(RestaurantView::new(updated, &caller)))
 }
 
 /// Delete a restaurant with its integrations, orders and events. It cannot be undone.
@@ -235,6 +240,6 @@ pub async fn delete_restaurant(
     caller: Caller,
     Path(restaurant): Path<String>,
 ) -> Result<Done, ApiError> {
-    restaurants::delete(&state.app, caller.account, restaurant_id(&restaurant)?).await?;
+    restaurants::delete(&state.app, caller.by(), restaurant_id(&restaurant)?).await?;
     Ok(Done::new())
 }

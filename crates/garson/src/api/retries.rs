@@ -11,7 +11,7 @@ use crate::flow::read::Resend;
 use crate::http::error::ApiError;
 use crate::http::state::HttpState;
 use axum::extract::{Path, State};
-use garson_core::id::ResendId;
+use garson_core::id::{EndpointId, ResendId};
 use garson_core::json::ObjectOnly;
 use garson_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,10 @@ use utoipa::ToSchema;
 pub struct RetryView {
     #[schema(value_type = String, format = Uuid)]
     id: ResendId,
+    /// The endpoint whose deliveries these are; missing for the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = Uuid, required = false)]
+    endpoint_id: Option<EndpointId>,
     /// `running` or `done`.
     state: &'static str,
     #[schema(value_type = String, format = DateTime)]
@@ -43,6 +47,7 @@ impl From<Resend> for RetryView {
     fn from(resend: Resend) -> Self {
         Self {
             id: resend.id,
+            endpoint_id: resend.endpoint,
             state: match resend.finished_at {
                 None => "running",
                 Some(_) => "done",
@@ -68,9 +73,9 @@ pub fn retry_json(resend: Resend) -> String {
 pub struct RetryAllRequest {
     /// Those of events since this time.
     #[schema(value_type = String, format = DateTime)]
-    since: Timestamp,
-    /// Also those that were skipped because no address was registered.
-    include_skipped: Option<bool>,
+    pub(super) since: Timestamp,
+    /// Also those that were skipped because there was nowhere to send them.
+    pub(super) include_skipped: Option<bool>,
     #[serde(flatten)]
     #[schema(ignore)]
     _object: ObjectOnly,
@@ -90,7 +95,8 @@ pub async fn retry_deliveries(
     let with_skipped = wanted.include_skipped.unwrap_or_default();
     let started = resend_all::start(
         &state.app,
-        caller.account,
+        caller.by(),
+        None,
         ResendId(new_id),
         wanted.since,
         with_skipped,

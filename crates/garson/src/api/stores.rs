@@ -155,7 +155,7 @@ pub async fn put_store(
 ) -> Result<Data<Stores>, ApiError> {
     let restaurant = restaurant_id(&restaurant)?;
     let request = body.parse(Requester::Key(caller.key))?;
-    let results = stores::change(&state.app, caller.account, restaurant, request).await?;
+    let results = stores::change(&state.app, caller.by(), restaurant, request).await?;
     Ok(Data::new(Stores {
         platforms: results.into_iter().map(Into::into).collect(),
     }))

@@ -9,6 +9,7 @@ use crate::http::event_stream;
 use crate::http::event_stream::{event_stream, write_data};
 use axum::response::Response;
 use bytes::Bytes;
+use garson_core::permission::RestaurantScope;
 use http::{HeaderMap, header};
 use std::fmt::Write as _;
 
@@ -75,25 +76,32 @@ pub fn start(headers: &HeaderMap, query: &Query) -> Result<Start, ApiError> {
     })
 }
 
-/// The response that goes on until its follower ends.
-pub fn respond(follower: Follower) -> Response {
+/// The response with the events of these restaurants, which goes on until its follower ends.
+pub fn respond(follower: Follower, scope: RestaurantScope) -> Response {
     let first = format!("retry: {RETRY_MILLIS}\nid: {}\n\n", Cursor(follower.place()));
-    event_stream(first, follower, next_chunk)
+    event_stream(first, (follower, scope), next_chunk)
 }
 
-async fn next_chunk(mut follower: Follower) -> Option<(Bytes, Follower)> {
+type Stream = (Follower, RestaurantScope);
+
+async fn next_chunk((mut follower, scope): Stream) -> Option<(Bytes, Stream)> {
     let text = match follower.next().await {
-        Next::Events(events) => frames(&events),
+        Next::Events(events) => frames(&events, &scope),
         Next::Nothing => ":\n\n".to_owned(),
         Next::End => return None,
     };
-    Some((text.into(), follower))
+    Some((text.into(), (follower, scope)))
 }
 
-fn frames(events: &[FeedEvent]) -> String {
+fn frames(events: &[FeedEvent], scope: &RestaurantScope) -> String {
     let capacity = events.iter().map(|event| event.body.len() + 100).sum();
     let mut text = String::with_capacity(capacity);
     for event in events {
+        if !scope.has(event.restaurant_id) {
+            // Only the place to go on from: clients do not dispatch an event without data.
+            let _ = write!(text, "id: {}\n\n", Cursor(event.position));
+            continue;
+        }
         // Writing to a String cannot fail.
         let _ = write!(text, "id: {}\nevent: {}\n", Cursor(event.position), event.name);
         write_data(&mut text, &event.body);
@@ -105,7 +113,10 @@ fn frames(events: &[FeedEvent]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use garson_core::id::RestaurantId;
+    use garson_core::time::Timestamp;
     use http::HeaderValue;
+    use std::collections::BTreeSet;
 
     fn accepts(value: &'static str) -> bool {
         let mut headers = HeaderMap::new();
@@ -141,12 +152,18 @@ mod tests {
     fn a_line_break_does_not_end_an_event() {
         let event = FeedEvent {
             position: 10,
+            restaurant_id: RestaurantId::at(Timestamp::from_millis(1)),
             name: "siparis.olusturuldu".to_owned(),
             body: "{\"a\":\n\nid: 7\r1}".to_owned(),
             order_id: None,
         };
         let wanted = "id: 000000000000000a\nevent: siparis.olusturuldu\ndata: {\"a\":\ndata: \ndata: id: 7\n\
                       data: 1}\n\n";
-        assert_eq!(frames(&[event]), wanted);
+        assert_eq!(
+            frames(std::slice::from_ref(&event), &RestaurantScope::All),
+            wanted
+        );
+        let none = RestaurantScope::Only(BTreeSet::new());
+        assert_eq!(frames(&[event], &none), "id: 000000000000000a\n\n");
     }
 }

@@ -181,6 +181,6 @@ pub async fn put_throttle(
     let restaurant = restaurant_id(&restaurant)?;
     let throttle = wanted.parse()?;
     let requester = Requester::Key(caller.key);
-    let set = stores::set_throttle(&state.app, caller.account, restaurant, throttle, requester).await?;
+    let set = stores::set_throttle(&state.app, caller.by(), restaurant, throttle, requester).await?;
     Ok(Data::new(set.into()))
 }

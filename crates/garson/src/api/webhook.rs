@@ -144,16 +144,16 @@ pub async fn put_webhook(
     Json(wanted): Json<WebhookRequest>,
 ) -> Result<Data<WebhookView>, ApiError> {
     let form = wanted.authorization.map(Into::into);
-    let (account, actor) = (caller.account, caller.actor());
+    let account = caller.account;
     let events = wanted.optional_events.map(read_events).transpose()?;
     let is_about_webhook = wanted.url.is_some() || form.is_some() || wanted.order_updates.is_some();
     let saved = if is_about_webhook || events.is_none() {
-        accounts::set_webhook(&state.app, account, actor, wanted.url, form, wanted.order_updates).await?
+        accounts::set_webhook(&state.app, caller.by(), wanted.url, form, wanted.order_updates).await?
     } else {
         accounts::webhook_and_updates(&state.app, account).await?
     };
     if let Some(events) = events {
-        accounts::set_optional_events(&state.app, account, events).await?;
+        accounts::set_optional_events(&state.app, caller.by(), events).await?;
     }
     let events = accounts::optional_events(&state.app, account).await?;
     Ok(Data::new(WebhookView::from(saved).with(events)))
@@ -176,7 +176,7 @@ fn read_events(names: Vec<String>) -> Result<OptionalEvents, Fault> {
 /// Remove the webhook. Events are kept, and can be read and sent later.
 #[utoipa::path(delete, path = "/webhook", tag = "Webhook", responses((status = 200, body = Done)))]
 pub async fn delete_webhook(State(state): State<Arc<HttpState>>, caller: Caller) -> Result<Done, ApiError> {
-    accounts::remove_webhook(&state.app, caller.account).await?;
+    accounts::remove_webhook(&state.app, caller.by()).await?;
     Ok(Done::new())
 }
 
@@ -205,7 +205,7 @@ pub async fn test_webhook(
     State(state): State<Arc<HttpState>>,
     caller: Caller,
 ) -> Result<Data<Sent>, ApiError> {
-    Ok(Data::new(resend::test(&state.app, caller.account).await?.into()))
+    Ok(Data::new(resend::test(&state.app, caller.by()).await?.into()))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -237,9 +237,7 @@ pub async fn retry_webhook(
         headers: wanted.headers.0.into_iter().collect(),
     };
     Ok(Data::new(
-        resend::resend(&state.app, caller.account, caller.actor(), resend)
-            .await?
-            .into(),
+        resend::resend(&state.app, caller.by(), resend).await?.into(),
     ))
 }
 
@@ -253,7 +251,8 @@ pub struct DeliveryView {
     olay: String,
     /// `pending`, `delivered`, `failed` or `skipped`.
     state: &'static str,
-    /// Why it is not delivered: `waiting`, `earlier_event`, `no_url`, `url_removed`, `bad_status`, `redirect`,
+    /// Why it is not delivered: `waiting`, `earlier_event`, `no_url`, `url_removed`, `filtered`, `endpoint_paused`,
+    /// `endpoint_disabled`, `bad_status`, `redirect`,
     /// `target_not_allowed`, `name_not_resolved`, `cannot_connect`, `tls_failed`, `connection_broken` or `timed_out`.
     reason: Option<String>,
     /// When its next attempt is due; null when there is none to come.
@@ -281,7 +280,7 @@ struct AttemptView {
     timing: TimingView,
     /// What happened, in plain words.
     explanation: String,
-    /// What the receiver answered if the attempt failed: the headers, an empty line and up to 2 kB of the body. Secrets are masked.
+    /// What the receiver answered: the headers, an empty line and the first 16 kB of the body. Secrets are masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     response: Option<String>,
 }
@@ -365,6 +364,20 @@ enum StateSchema {
     Skipped,
 }
 
+/// The state that a list of deliveries is limited to, if any.
+pub fn read_state(query: &Query) -> Result<Option<DeliveryState>, ApiError> {
+    let wrong = || {
+        ApiError::invalid(
+            Code::InvalidParameter,
+            "state",
+            "must be pending, delivered, failed or skipped",
+        )
+    };
+    let name = query.get("state")?;
+    name.map(|name| DeliveryState::named(name).ok_or_else(wrong))
+        .transpose()
+}
+
 /// The webhook records, newest first, with every attempt.
 #[utoipa::path(get, path = "/webhook/deliveries", tag = "Webhook", params(DeliveryParams, PageParams),
     responses((status = 200, body = Paged<DeliveryView>)))]
@@ -373,17 +386,7 @@ pub async fn list_deliveries(
     caller: Caller,
     query: Query,
 ) -> Result<Paged<DeliveryView>, ApiError> {
-    let wrong = || {
-        ApiError::invalid(
-            Code::InvalidParameter,
-            "state",
-            "must be pending, delivered, failed or skipped",
-        )
-    };
-    let delivery_state = query
-        .get("state")?
-        .map(|name| DeliveryState::named(name).ok_or_else(wrong))
-        .transpose()?;
+    let delivery_state = read_state(&query)?;
     let order = query.get("orderId")?.map(str::to_owned);
     let page = accounts::list_deliveries(
         &state.app,

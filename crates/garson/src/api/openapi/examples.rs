@@ -49,6 +49,8 @@ pub fn of_request(operation_id: &str) -> Option<Value> {
         "create_product" => {
             json!({ "provider": "yemeksepeti", "itemId": "KNF", "name": "Künefe", "kind": "product" })
         }
+        "search_customer" | "export_customer" | "erase_customer" => json!({ "phone": "+90 532 123 45 67" }),
+        "put_privacy_settings" => json!({ "anonymiseDays": 180 }),
         "put_product_link" => json!({ "itemId": "4711" }),
         "preview_prices" => json!({ "prices": [{ "productId": PRODUCT, "price": 22500 }] }),
         "push_prices" => json!({ "previewId": "01980a3c-0000-7000-8000-000000000006" }),
@@ -75,8 +77,20 @@ pub fn of_request(operation_id: &str) -> Option<Value> {
             "url": "https://sms.example.com/send", "headers": { "authorization": "Bearer {secret.token}" },
             "secrets": { "token": "a-long-secret" }, "body": "{\"to\":\"905550000000\",\"message\":\"{text}\"}"
         }),
+        "create_endpoint" | "update_endpoint" => json!({
+            "label": "Kitchen display", "url": "https://kds.example.com/olay", "events": ["siparis.olusturuldu"],
+            "restaurantIds": [RESTAURANT], "platforms": ["getir"], "authorization": "token", "signed": true,
+            "body": "withOrder", "retries": "long"
+        }),
+        "rotate_endpoint_secret" => json!({ "overlapHours": 24 }),
+        "retry_endpoint_deliveries" => json!({ "since": "2026-03-01T00:00:00Z", "includeSkipped": true }),
         "put_notices" => json!({ "kinds": ["webhookFailing", "loginRefused"], "channelIds": [CHANNEL] }),
-        "create_key" => json!({ "label": "Till 2" }),
+        "invite_user" => json!({
+            "email": "ayse@example.com", "name": "Ayşe", "language": "tr", "role": "shift", "restaurantIds": [RESTAURANT]
+        }),
+        "change_user" => json!({ "role": "manager", "restaurantIds": null }),
+        "create_key" => json!({ "label": "Till 2", "scopes": ["orders:read", "orders:act"] }),
+        "rotate_key" => json!({ "overlapHours": 24 }),
         "place_order" => json!({
             "storeId": "kadikoy", "providerOrderId": "WEB-1", "note": "No onions",
             "customer": { "name": "Ayşe", "phone": "+905550000000", "address": { "text": "Moda Cad. 1", "city": "İstanbul" } },

@@ -187,7 +187,7 @@ pub async fn put_product_availability(
         providers: given.providers.map(|keys| keys.0).unwrap_or_default(),
         requester: Requester::Key(caller.key),
     };
-    let mut outcomes = availability::set(&state.app, caller.account, switch).await?;
+    let mut outcomes = availability::set(&state.app, caller.by(), switch).await?;
     let outcome = outcomes.pop().unwrap_or(ProductOutcome {
         product,
         items: Vec::new(),
@@ -224,7 +224,7 @@ pub async fn put_products_availability(
         providers: given.providers.map(|keys| keys.0).unwrap_or_default(),
         requester: Requester::Key(caller.key),
     };
-    let outcomes = availability::set(&state.app, caller.account, switch).await?;
+    let outcomes = availability::set(&state.app, caller.by(), switch).await?;
     Ok(Data::new(outcomes.into_iter().map(Into::into).collect()))
 }
 
@@ -250,11 +250,13 @@ pub async fn put_named_availability(
     check_count("names", given.names.len(), MAX_NAMES)?;
     let to = switch_to(given.available, given.until.as_deref(), "until", state.app.now())?;
     let ids: Result<Vec<RestaurantId>, _> = given.restaurant_ids.iter().map(|id| restaurant_id(id)).collect();
+    let ids = ids?;
+    ids.iter().try_for_each(|id| caller.must_have(*id))?;
     let names = given.names.into_iter().map(Name::into_string).collect();
     let counts = availability::set_named(
         &state.app,
-        caller.account,
-        ids?,
+        caller.by(),
+        ids,
         names,
         to,
         Requester::Key(caller.key),
