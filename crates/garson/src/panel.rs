@@ -13,7 +13,8 @@
 //! To add a page:
 //!
 //! 1. `pages/NAME.rs`: `routes()`, a template struct that holds `layout: Layout` and `t: NameWords`, and handlers that take
-//!    `CurrentUser` (pages) or `UserForm` (posted forms) and call `flow`. Its routes go into `pages.rs`; an entry of the menu
+//!    `CurrentUser` (pages) or `UserForm` (posted forms) and call `flow`. Its routes go into `pages.rs`, and who may use
+//!    them into the table of `kit/access.rs`; an entry of the menu
 //!    is a `NavItem`.
 //! 2. `words/NAME.rs`: its texts.
 //! 3. `templates/NAME.html`: extends `layout.html` and uses the macros of `components.html` and the classes that

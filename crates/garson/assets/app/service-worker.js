@@ -20,11 +20,19 @@ self.addEventListener("activate", (event) => event.waitUntil((async () => {
   await self.clients.claim();
 })()));
 
+// What a proxy answers while the server is away would stay on the screen. Answers of the server itself have a request id.
+const isAway = (response) => [502, 503, 504].includes(response.status) && !response.headers.has("x-request-id");
+
+async function navigate(request) {
+  const response = await fetch(request).catch(() => null);
+  if (response && !isAway(response)) return response;
+  return (await caches.match(page)) ?? response ?? Response.error();
+}
+
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET") return;
-  if (request.mode === "navigate")
-    event.respondWith(fetch(request).catch(async () => (await caches.match(page)) ?? Response.error()));
+  if (request.mode === "navigate") event.respondWith(navigate(request));
   else if (assets.includes(new URL(request.url).pathname))
     event.respondWith(fetch(request).catch(async () => (await caches.match(request)) ?? Response.error()));
 });

@@ -1,9 +1,11 @@
 //! Plumbing of the pages: sessions, forms, errors, cookies, headers and formats.
 
+pub mod access;
 pub mod assets;
 pub mod attention;
 pub mod browser_name;
 pub mod compression;
+pub mod confirmation;
 pub mod cookies;
 pub mod csrf;
 pub mod current_user;
@@ -36,3 +38,4 @@ mod strip_comments;
 #[cfg(test)]
 mod style_tests;
 pub mod time_ago;
+pub mod user_form;

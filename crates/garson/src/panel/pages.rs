@@ -1,6 +1,8 @@
 //! The pages, one file or folder each. A new page adds its routes here; one of the menu also adds a `NavItem`.
 
+mod account;
 mod attention;
+mod audit;
 mod board;
 mod board_actions;
 mod board_stores;
@@ -8,6 +10,8 @@ mod businesses;
 mod catalogs;
 #[cfg(debug_assertions)]
 mod component_list;
+mod endpoints;
+mod entry;
 mod escalation;
 mod installed_app;
 mod integrations;
@@ -17,6 +21,7 @@ mod matching;
 mod menu;
 mod menu_differences;
 mod notices;
+mod openid;
 mod order;
 mod order_products;
 mod orders;
@@ -24,6 +29,7 @@ mod packages;
 mod payments;
 mod prices;
 mod printing;
+mod privacy;
 mod products;
 mod reference;
 mod reports;
@@ -33,6 +39,7 @@ mod sign_in;
 mod status;
 mod store;
 mod today;
+mod users;
 mod webhook;
 
 use crate::http::state::HttpState;
@@ -51,6 +58,8 @@ pub fn routes() -> Router<Arc<HttpState>> {
     let routes = routes.merge(component_list::routes());
     routes
         .merge(sign_in::routes())
+        .merge(openid::routes())
+        .merge(entry::routes())
         .merge(language::routes())
         .merge(installed_app::routes())
         .merge(attention::routes())
@@ -73,6 +82,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(order_products::routes())
         .merge(escalation::routes())
         .merge(store::routes())
+        .merge(endpoints::routes())
         .merge(notices::routes())
         .merge(today::routes())
         .merge(reports::routes())
@@ -81,5 +91,9 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(keys::routes())
         .merge(status::routes())
         .merge(sessions::routes())
+        .merge(account::routes())
+        .merge(users::routes())
+        .merge(audit::routes())
+        .merge(privacy::routes())
         .merge(reference::routes())
 }

@@ -1,7 +1,9 @@
 //! Every text of the panel, in Turkish and English side by side. A missing translation does not compile.
 
+mod account;
 mod actions;
 mod alarm;
+mod audit;
 mod board;
 mod board_tools;
 mod businesses;
@@ -10,7 +12,9 @@ mod catalogs;
 #[cfg(debug_assertions)]
 mod component_list;
 mod components;
+mod confirmation;
 mod delivery;
+mod endpoints;
 mod error;
 mod escalation;
 mod form_errors;
@@ -30,6 +34,7 @@ mod packages;
 mod payments;
 mod prices;
 mod printing;
+mod privacy;
 mod products;
 mod reports;
 mod restaurants;
@@ -39,10 +44,13 @@ mod status;
 mod stores;
 mod text_set;
 mod today;
+mod users;
 mod webhook;
 
+pub use account::{AccountWords, EntryWords};
 pub use actions::ActionWords;
 pub use alarm::{AlarmWords, AttentionWords};
+pub use audit::{AuditNames, AuditWords};
 pub use board::BoardWords;
 pub use board_tools::BoardToolWords;
 pub use businesses::BusinessWords;
@@ -51,7 +59,9 @@ pub use catalogs::CatalogWords;
 #[cfg(debug_assertions)]
 pub use component_list::ComponentListWords;
 pub use components::ComponentWords;
+pub use confirmation::ConfirmationWords;
 pub use delivery::DeliveryWords;
+pub use endpoints::EndpointWords;
 pub use error::ErrorWords;
 pub use escalation::EscalationWords;
 pub use form_errors::FormErrorTexts;
@@ -71,6 +81,7 @@ pub use packages::PackageWords;
 pub use payments::PaymentWords;
 pub use prices::PriceWords;
 pub use printing::PrintWords;
+pub use privacy::PrivacyWords;
 pub use products::ProductWords;
 pub use reports::ReportWords;
 pub use restaurants::RestaurantWords;
@@ -79,4 +90,5 @@ pub use sign_in::SignInWords;
 pub use status::StatusWords;
 pub use stores::{HoursWords, RestaurantHistoryWords, StorePageWords, StoreWords};
 pub use today::TodayWords;
+pub use users::UserWords;
 pub use webhook::WebhookWords;

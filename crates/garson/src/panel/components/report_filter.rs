@@ -59,8 +59,12 @@ pub async fn restaurant_choices(
     let names = restaurants::names(&api.app, user.account.id)
         .await
         .map_err(|fault| user.fail(fault))?;
+    let names = user.own_names(names);
     let all = ReportWords::of(user.lang).all_restaurants;
-    let mut choices = vec![Choice::new("", all, chosen.is_none())];
+    let mut choices = Vec::new();
+    if user.scope().is_all() {
+        choices.push(Choice::new("", all, chosen.is_none()));
+    }
     choices.extend(
         names
             .iter()

@@ -10,6 +10,7 @@ use crate::panel::kit::layout::Layout;
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::words::RestaurantWords;
 use garson_core::id::RestaurantId;
+use garson_core::permission::RestaurantScope;
 use garson_core::restaurant::{Config, Restaurant};
 use garson_core::time::Zone;
 
@@ -130,14 +131,27 @@ pub fn products_layout(user: &CurrentUser, restaurant: &Restaurant) -> Layout {
     }
 }
 
-/// The restaurant of a path. A malformed id is answered like an unknown one.
+/// The restaurant of a path or a form. A malformed id, or that of a restaurant for which the user is not responsible, is answered
+/// like an unknown one.
 pub fn restaurant_id(user: &CurrentUser, text: &str) -> Result<RestaurantId, PanelError> {
-    text.parse()
-        .map_err(|_| user.fail(Fault::not_found(Thing::Restaurant, text)))
+    let id = text.parse().ok().filter(|id| user.scope().has(*id));
+    id.ok_or_else(|| user.fail(Fault::not_found(Thing::Restaurant, text)))
 }
 
-/// The restaurant filter of a query string or form; `None` means all.
+/// The restaurant filter of a query string or form; `None` means all. A user of named restaurants sees one at a time, at first the
+/// oldest of them.
 pub fn chosen_restaurant(user: &CurrentUser, params: &FormData) -> Result<Option<RestaurantId>, PanelError> {
-    let id = params.non_empty("restaurant");
-    id.map(|id| restaurant_id(user, &id)).transpose()
+    match params.non_empty("restaurant") {
+        Some(id) => restaurant_id(user, &id).map(Some),
+        None => Ok(only_restaurant(user)),
+    }
+}
+
+/// What a user of named restaurants sees without choosing; `None` for everybody else.
+pub fn only_restaurant(user: &CurrentUser) -> Option<RestaurantId> {
+    match user.scope() {
+        RestaurantScope::All => None,
+        // Without any restaurant, one that does not exist.
+        RestaurantScope::Only(ids) => Some(ids.first().copied().unwrap_or(RestaurantId(uuid::Uuid::nil()))),
+    }
 }

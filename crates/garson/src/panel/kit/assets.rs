@@ -75,6 +75,19 @@ const PRODUCTS_SOURCE: &str = concat!(
     include_str!("../../../assets/js/products.js"),
 );
 
+/// What only users need who may not do everything.
+pub(super) const ROLES_STYLE_SOURCE: &str = include_str!("../../../assets/css/roles.css");
+
+/// What the API reference shares with the pages.
+const COMMON_STYLE_SOURCE: &str = concat!(
+    include_str!("../../../assets/css/tokens.css"),
+    include_str!("../../../assets/css/base.css"),
+    include_str!("../../../assets/css/responsive.css"),
+    include_str!("../../../assets/css/pages.css"),
+    include_str!("../../../assets/css/navigation.css"),
+    include_str!("../../../assets/css/controls.css"),
+);
+const COPY_SOURCE: &str = include_str!("../../../assets/js/copy.js");
 /// What only the API reference needs.
 pub(super) const REFERENCE_STYLE_SOURCE: &str = include_str!("../../../assets/css/reference.css");
 const REFERENCE_SOURCE: &str = include_str!("../../../assets/js/reference.js");
@@ -96,21 +109,27 @@ fn script_of(name: &str, sources: &[&str]) -> Asset {
 
 static STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("panel", &[STYLE_SOURCE]));
 static PRODUCTS_STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("products", &[PRODUCTS_STYLE_SOURCE]));
+static ROLES_STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("roles", &[ROLES_STYLE_SOURCE]));
 static PRODUCT_PAGES_STYLE: LazyLock<Asset> =
     LazyLock::new(|| style_of("panel-products", &[STYLE_SOURCE, PRODUCTS_STYLE_SOURCE]));
 static REFERENCE_STYLE: LazyLock<Asset> =
-    LazyLock::new(|| style_of("panel-reference", &[STYLE_SOURCE, REFERENCE_STYLE_SOURCE]));
+    LazyLock::new(|| style_of("reference", &[COMMON_STYLE_SOURCE, REFERENCE_STYLE_SOURCE]));
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("panel", &[SCRIPT_SOURCE]));
 static PRODUCTS_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("products", &[PRODUCTS_SOURCE]));
 static PRODUCT_PAGES_SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| script_of("panel-products", &[SCRIPT_SOURCE, PRODUCTS_SOURCE]));
 static REFERENCE_SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| script_of("panel-reference", &[SCRIPT_SOURCE, REFERENCE_SOURCE]));
+    LazyLock::new(|| script_of("reference", &[COPY_SOURCE, REFERENCE_SOURCE]));
 static TICKET_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("ticket", &[TICKET_SOURCE]));
 
 /// The path of the style sheet.
 pub fn style() -> &'static str {
     &STYLE.path
+}
+
+/// The path of the style sheet for users who may not do everything.
+pub fn roles_style() -> &'static str {
+    &ROLES_STYLE.path
 }
 
 /// The path of the script.
@@ -146,6 +165,7 @@ async fn serve_asset(Path(name): Path<String>) -> Response {
     let path = format!("/assets/{name}");
     let all = [
         &STYLE,
+        &ROLES_STYLE,
         &PRODUCTS_STYLE,
         &PRODUCT_PAGES_STYLE,
         &REFERENCE_STYLE,

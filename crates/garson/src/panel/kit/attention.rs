@@ -26,7 +26,14 @@ struct Line {
 }
 
 impl Banner {
-    pub fn new(lang: Lang, attention: &Attention, csrf: &str, here: &str, is_on_board: bool) -> Self {
+    pub fn new(
+        lang: Lang,
+        attention: &Attention,
+        csrf: &str,
+        here: &str,
+        is_on_board: bool,
+        may_acknowledge: bool,
+    ) -> Self {
         let t = AttentionWords::of(lang);
         let mut lines = Vec::new();
         if attention.failing_events > 0 {
@@ -38,13 +45,22 @@ impl Banner {
                 can_be_acknowledged: false,
             });
         }
+        if attention.disabled_endpoints > 0 {
+            lines.push(Line {
+                text: t.endpoint_disabled.to_owned(),
+                detail: String::new(),
+                href: "/webhook/endpoints",
+                link: t.show,
+                can_be_acknowledged: false,
+            });
+        }
         if attention.given_up > 0 {
             lines.push(Line {
                 text: format!("{} {}", attention.given_up, t.given_up),
                 detail: String::new(),
                 href: "/webhook?state=failed",
                 link: t.show_failed,
-                can_be_acknowledged: true,
+                can_be_acknowledged: may_acknowledge,
             });
         }
         if !is_on_board {

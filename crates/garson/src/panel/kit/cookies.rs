@@ -11,6 +11,11 @@ pub const GUEST: &str = "garson_guest";
 pub const BROWSER: &str = "garson_browser";
 pub const BROWSER_SECONDS: u32 = 400 * 24 * 60 * 60;
 pub const LANGUAGE: &str = "garson_lang";
+const LANGUAGE_SECONDS: u32 = 365 * 24 * 60 * 60;
+/// The password was right, and the code of the second factor is missing.
+pub const SECOND_STEP: &str = "garson_second_step";
+/// Somebody is at the OpenID Connect provider, and comes back.
+pub const OPENID: &str = "garson_openid";
 pub const FLASH: &str = "garson_flash";
 /// What this device shows on the board: filters and density.
 pub const BOARD: &str = "garson_board";
@@ -29,6 +34,11 @@ pub fn lang(headers: &HeaderMap) -> Lang {
     get(headers, LANGUAGE)
         .and_then(Lang::from_code)
         .unwrap_or_default()
+}
+
+/// The `Set-Cookie` header of the chosen language.
+pub fn language(is_https: bool, lang: Lang) -> HeaderValue {
+    set(is_https, LANGUAGE, lang.code(), LANGUAGE_SECONDS)
 }
 
 /// The `Set-Cookie` header; 0 seconds removes the cookie.

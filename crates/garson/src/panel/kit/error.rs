@@ -64,6 +64,10 @@ fn title_and_advice(t: &ErrorWords, code: Code) -> (&'static str, &'static str) 
         (Code::TargetUnreachable, _) => (t.target_unreachable, t.target_unreachable_advice),
         (Code::ProviderTimeout, _) => (t.platform_timeout, t.platform_timeout_advice),
         (Code::ProviderUnreachable, _) => (t.platform_away, t.platform_away_advice),
+        (Code::NotAllowed, _) => (t.not_allowed, t.not_allowed_advice),
+        (Code::PrimaryKeyLimited, _) => (t.primary_key_limited, t.primary_key_limited_advice),
+        (Code::LastOwner, _) => (t.last_owner, t.last_owner_advice),
+        (Code::EmailTaken, _) => (t.email_taken, t.email_taken_advice),
         (Code::MethodNotAllowed, _) => (t.not_a_page, t.not_a_page_advice),
         (Code::RequestTimeout, _) => (t.form_slow, t.form_slow_advice),
         (Code::BodyTooLarge, _) => (t.form_large, t.form_large_advice),
@@ -87,9 +91,23 @@ impl PanelError {
             Fault::ProviderTimeout => (String::new(), true),
             _ => (String::new(), false),
         };
+        let is_link = matches!(fault, Fault::LinkInvalid);
+        let has_no_restaurant = matches!(fault, Fault::NoRestaurantLeft);
         let is_unclear = matches!(fault, Fault::ProviderUnclear { .. });
         let mut error = Self::of(lang, ApiError::from(fault));
         error.is_platforms = is_platforms;
+        if is_link {
+            let t = ErrorWords::of(lang);
+            (error.title, error.advice) = (t.link_invalid, t.link_invalid_advice);
+        }
+        if has_no_restaurant {
+            let t = ErrorWords::of(lang);
+            (error.title, error.advice) = (t.no_restaurant, t.no_restaurant_advice);
+            error.next = NextLink {
+                href: "/account".to_owned(),
+                label: t.own_account,
+            };
+        }
         if is_unclear {
             // It did answer, with an error.
             error.title = ErrorWords::of(lang).platform_fails;

@@ -53,6 +53,7 @@ fn turkish(problem: &FieldProblem) -> String {
             return format!("bilinmeyen bir alan var; kullanılabilenler: {known}.");
         }
         FieldProblem::CannotBe { value } => return format!("{value} olamaz."),
+        FieldProblem::TooFewDigits { min } => return format!("en az {min} rakam içermeli."),
         FieldProblem::PasswordTooShort { min } => return format!("en az {min} karakter olmalı."),
         FieldProblem::SecretTooShort { min } => {
             return format!("en az {min} karakter olmalı; Türkçe harf ve boşluk içeremez.");
@@ -76,6 +77,7 @@ fn turkish(problem: &FieldProblem) -> String {
         }
         FieldProblem::Text { text } => text,
         FieldProblem::Required => "gerekli.",
+        FieldProblem::Unknown => "bu istekte olmayan bir alan.",
         FieldProblem::TooLarge => "çok uzun.",
         FieldProblem::NotNumber => "bir sayı olmalı, örneğin 41,0082.",
         FieldProblem::NotBoolean => "evet ya da hayır olmalı.",
@@ -86,7 +88,12 @@ fn turkish(problem: &FieldProblem) -> String {
         FieldProblem::NotChannel => "bu hesabın kanallarından biri olmalı.",
         FieldProblem::SecretsNeededAgain => "adres değiştiği için yeniden girilmeli.",
         FieldProblem::NotEmail => "bir e-posta adresi olmalı.",
-        FieldProblem::CommonPassword => "herkesin ilk denediği parolalardan biri olamaz.",
+        FieldProblem::NoLetterOrDigit => "en az bir harf ya da rakam içermeli.",
+        FieldProblem::CommonPassword => {
+            "kolay tahmin edilmemeli: yaygın sözcükler, adlar ya da klavyede yan yana tuşlar olmamalı."
+        }
+        FieldProblem::WrongCode => "uygulamada şu anda görünen kod değil.",
+        FieldProblem::OwnerOfAll => "işletme sahibi için tüm restoranlar olmalı.",
         FieldProblem::NotVisibleAscii => "Türkçe harf ve boşluk içeremez.",
         FieldProblem::NotVisibleAsciiWithin => "Türkçe harf içeremez; başında ve sonunda boşluk olamaz.",
         FieldProblem::SpaceAroundOrControls => "başında ve sonunda boşluk olamaz.",

@@ -68,6 +68,11 @@ impl FormData {
             .filter_map(move |(name, value)| Some((name.strip_prefix(prefix)?, value.trim())))
     }
 
+    /// All fields, as they were sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Reads the form of a request.
     pub async fn read(request: Request, api: &HttpState, source: BodySource) -> Result<Self, ApiError> {
         Ok(Self::parse(&read_body(api, request, source).await?.bytes))

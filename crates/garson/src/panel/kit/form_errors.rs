@@ -64,6 +64,13 @@ impl FormErrors {
         self.text
     }
 
+    /// For a form that asks for something and saves nothing.
+    #[must_use]
+    pub fn of_question(mut self, lang: Lang) -> Self {
+        self.marked = FormErrorTexts::of(lang).marked_question;
+        self
+    }
+
     pub fn field(&self) -> &str {
         &self.field
     }

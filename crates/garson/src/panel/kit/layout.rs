@@ -10,8 +10,10 @@ use super::time_ago::TimeAgo;
 use crate::panel::words::{ActionWords, AlarmWords, ComponentWords, Lang, LayoutWords};
 use axum::response::{Html, IntoResponse, Response};
 use garson_core::money::{Currency, Minor};
+use garson_core::permission::Permission;
 use garson_core::platform::Provider;
 use garson_core::time::{Timestamp, Zone};
+use garson_core::user::User;
 use http::{StatusCode, header};
 
 pub struct Layout {
@@ -28,6 +30,8 @@ pub struct Layout {
     pub nav_item: NavItem,
     /// The name of the signed-in account.
     pub account: Option<String>,
+    /// The signed-in user.
+    pub person: Option<User>,
     pub csrf: String,
     /// The path and query of the page, to return to.
     pub here: String,
@@ -51,6 +55,7 @@ impl Layout {
             zone: Zone::istanbul(),
             nav_item: NavItem::None,
             account: None,
+            person: None,
             csrf: String::new(),
             here: "/".to_owned(),
             flash: None,
@@ -68,16 +73,61 @@ impl Layout {
     }
 
     pub fn shift_menu(&self) -> Vec<NavLink> {
-        navigation::shift_menu(&self.t, self.nav_item)
+        navigation::shift_menu(&self.t, self.nav_item, |permission| self.may(permission))
     }
 
     pub fn developer_menu(&self) -> Vec<NavLink> {
-        navigation::developer_menu(&self.t, self.nav_item)
+        navigation::developer_menu(&self.t, self.nav_item, |permission| self.may(permission))
+    }
+
+    pub fn account_menu(&self) -> Vec<NavLink> {
+        navigation::account_menu(&self.t, self.nav_item, |permission| self.may(permission))
     }
 
     /// Is the page in the menu of the account?
     pub fn is_account_page(&self) -> bool {
-        self.nav_item == NavItem::Sessions
+        self.nav_item.is_of_account()
+    }
+
+    /// May the signed-in user do it?
+    pub fn may(&self, permission: Permission) -> bool {
+        self.person.as_ref().is_some_and(|person| person.may(permission))
+    }
+
+    /// What the signed-in user may do, as the style sheet of roles knows it; nothing on pages without a user, and for those who may
+    /// do all of it.
+    pub fn allowed(&self) -> Option<String> {
+        self.person.as_ref()?;
+        let names = [
+            ("act", Permission::ActOnOrders),
+            ("stores", Permission::ControlStores),
+            ("reported", Permission::MarkReported),
+            ("restaurants", Permission::ChangeRestaurants),
+            ("platforms", Permission::ConnectPlatforms),
+            ("add", Permission::ManageRestaurants),
+            ("businesses", Permission::ReadBusinesses),
+            ("webhook", Permission::ChangeWebhook),
+        ];
+        let allowed = names.into_iter().filter(|(_, permission)| self.may(*permission));
+        let allowed: Vec<&str> = allowed.map(|(name, _)| name).collect();
+        (allowed.len() < names.len()).then(|| allowed.join(" "))
+    }
+
+    /// The path of the style sheet of roles.
+    pub fn roles_style(&self) -> &'static str {
+        assets::roles_style()
+    }
+
+    /// Is the signed-in user responsible for all restaurants of the account?
+    pub fn sees_all_restaurants(&self) -> bool {
+        self.person
+            .as_ref()
+            .is_none_or(|person| person.restaurants.is_all())
+    }
+
+    /// The name of the signed-in user.
+    pub fn person_name(&self) -> &str {
+        self.person.as_ref().map_or("", User::shown_name)
     }
 
     /// `15.11.2026 14:05`

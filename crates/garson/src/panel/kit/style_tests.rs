@@ -1,6 +1,6 @@
 //! The style sheets keep to the sizes, spaces and colours of `tokens.css`, and `docs/design.md` tells the truth about them.
 
-use super::assets::{PRODUCTS_STYLE_SOURCE, REFERENCE_STYLE_SOURCE, STYLE_SOURCE};
+use super::assets::{PRODUCTS_STYLE_SOURCE, REFERENCE_STYLE_SOURCE, ROLES_STYLE_SOURCE, STYLE_SOURCE};
 use std::collections::HashMap;
 
 const TOKENS: &str = include_str!("../../../assets/css/tokens.css");
@@ -47,7 +47,13 @@ const PAIRS: &[(&str, &str, &str, f64)] = &[
 /// All style sheets but the tokens.
 fn sheets() -> String {
     let common = STYLE_SOURCE.replacen(TOKENS, "", 1);
-    [&common, PRODUCTS_STYLE_SOURCE, REFERENCE_STYLE_SOURCE].concat()
+    [
+        &common,
+        PRODUCTS_STYLE_SOURCE,
+        ROLES_STYLE_SOURCE,
+        REFERENCE_STYLE_SOURCE,
+    ]
+    .concat()
 }
 
 /// Name and value of every declaration, without comments.
@@ -208,8 +214,13 @@ fn colours_are_tokens_and_orange_is_only_the_accept_button() {
 
 #[test]
 fn tokens_are_part_of_the_style_sheet() {
-    let all = [STYLE_SOURCE, PRODUCTS_STYLE_SOURCE, REFERENCE_STYLE_SOURCE]
-        .concat()
-        .len();
+    let all = [
+        STYLE_SOURCE,
+        PRODUCTS_STYLE_SOURCE,
+        ROLES_STYLE_SOURCE,
+        REFERENCE_STYLE_SOURCE,
+    ]
+    .concat()
+    .len();
     assert_eq!(sheets().len() + TOKENS.len(), all);
 }

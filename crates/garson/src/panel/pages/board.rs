@@ -94,7 +94,7 @@ async fn show_board(
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let names = restaurants::names(&api.app, account).await.map_err(fail)?;
+    let names = user.own_names(restaurants::names(&api.app, account).await.map_err(fail)?);
     let view = view::chosen_view(&user, &headers, &params, &names, BoardPlace::Board)?;
     if let Some(redirect) = view.remembered(&headers, &params) {
         return Ok(redirect);
@@ -155,7 +155,8 @@ async fn empty_board(
     filter: board::Filter,
 ) -> Result<EmptyBoard, Fault> {
     let (app, account) = (&api.app, user.account.id);
-    let restaurants = restaurants::list(app, account, None).await?;
+    let mut restaurants = restaurants::list(app, account, None).await?;
+    restaurants.retain(|it| user.scope().has(it.id));
     let mut integrations = restaurants.iter().flat_map(|it| &it.integrations);
     Ok(EmptyBoard {
         is_connected: integrations.any(|it| it.is_active),

@@ -12,13 +12,14 @@ use crate::http::state::HttpState;
 use crate::panel::components::card::Card;
 use crate::panel::components::kitchen_card::KitchenCard;
 use crate::panel::components::order_actions::label;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, fragment, page};
 use crate::panel::kit::names;
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::redirect::safe_path;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::pages::board::view::BoardPlace;
 use crate::panel::words::{ActionWords, BoardWords};
 use askama::Template;
@@ -125,15 +126,15 @@ async fn run(
     id: String,
     pressed: &Pressed<'_>,
 ) -> Result<Transition, Fault> {
-    let (app, account) = (&api.app, user.account.id);
+    let (app, by) = (&api.app, user.by());
     match pressed.action {
-        "verify" => act::verify(app, account, id, pressed.minutes).await,
+        "verify" => act::verify(app, by, id, pressed.minutes).await,
         // Pressed twice, or on two tablets, it still advances one step only.
         "next" => match pressed.seen {
-            Some(seen) => act::advance_from(app, account, id, seen).await,
+            Some(seen) => act::advance_from(app, by, id, seen).await,
             None => Err(Fault::MovedOn),
         },
-        "ready" => act::ready(app, account, id).await,
+        "ready" => act::ready(app, by, id).await,
         other => Err(Fault::invalid(
             "do",
             FieldProblem::CannotBe {
@@ -182,7 +183,7 @@ async fn cancel_order(
     };
     let reason = Some(reason).filter(|reason| reason != NO_REASON);
     let note = fields.non_empty("note");
-    let done = act::cancel(&api.app, user.account.id, id.clone(), reason, note).await;
+    let done = act::cancel(&api.app, user.by(), id.clone(), reason, note).await;
     action_response(&api, &user, &id, &fields, done).await
 }
 
@@ -213,7 +214,7 @@ async fn acknowledge_notices(
     Path(id): Path<String>,
     UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
-    acknowledge::acknowledge(&api.app, user.account.id, id.clone())
+    acknowledge::acknowledge(&api.app, user.by(), id.clone())
         .await
         .map_err(|fault| user.fail(fault))?;
     let back = safe_path(fields.get("back"));

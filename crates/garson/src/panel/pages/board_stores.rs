@@ -10,12 +10,13 @@ use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{chosen_restaurant, restaurant_id};
 use crate::panel::components::store_state::answer;
 use crate::panel::components::store_strip::{MAX_AT_ONCE, REASONS, StoreStrip};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::format;
 use crate::panel::kit::layout::fragment;
 use crate::panel::kit::redirect::safe_path;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{Lang, StoreWords};
 use axum::Router;
 use axum::extract::State;
@@ -192,7 +193,7 @@ async fn change(api: &HttpState, user: &CurrentUser, fields: &FormData) -> Resul
         });
     }
     let changes = requests.into_iter().map(|(it, request)| async move {
-        let changed = stores::change(&api.app, user.account.id, it.id, request).await?;
+        let changed = stores::change(&api.app, user.by(), it.id, request).await?;
         Ok::<_, Fault>(Outcome {
             restaurant: it.name.clone(),
             results: changed
@@ -228,6 +229,8 @@ async fn chosen_stores(
         .await
         .map_err(|fault| Failure::Page(user.fail(fault)))?
         .restaurants;
+    let own = found.iter().filter(|it| user.scope().has(it.id)).cloned();
+    let found: Vec<RestaurantStores> = own.collect();
     match only {
         Some(id) if found.is_empty() => {
             // It belongs to another account, or has no stores that can be controlled.
@@ -237,7 +240,7 @@ async fn chosen_stores(
             Err(t.no_platform.into())
         }
         None if found.len() > MAX_AT_ONCE => Err(t.no_restaurant.into()),
-        _ => Ok(found.to_vec()),
+        _ => Ok(found),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::flow::fault::Thing;
 use crate::http::state::HttpState;
 use crate::panel::components::confirm_delete::ConfirmDelete;
 use crate::panel::components::restaurant_header::restaurant_id;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
@@ -16,6 +16,7 @@ use crate::panel::kit::form_input::{patch, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::BusinessWords;
 use askama::Template;
 use axum::Router;
@@ -207,7 +208,7 @@ async fn create_business(
     let mut given = BusinessFields::default();
     wanted.apply(&mut given);
     let id = BusinessId::at(api.app.now());
-    let made = businesses::create(&api.app, user.account.id, id, given)
+    let made = businesses::create(&api.app, user.by(), id, given)
         .await
         .map_err(|fault| user.fail(fault))?;
     let t = BusinessWords::of(user.lang);
@@ -284,7 +285,7 @@ async fn update_business(
         }
     };
     let change = move |given: &mut BusinessFields| wanted.apply(given);
-    businesses::update(&api.app, user.account.id, id, change)
+    businesses::update(&api.app, user.by(), id, change)
         .await
         .map_err(|fault| user.fail(fault))?;
     let t = BusinessWords::of(user.lang);
@@ -298,7 +299,7 @@ async fn link_restaurant(
 ) -> Result<Response, PanelError> {
     let id = parse(&user, &id)?;
     let restaurant = restaurant_id(&user, fields.get("restaurant"))?;
-    restaurants::link(&api.app, user.account.id, id, restaurant)
+    restaurants::link(&api.app, user.by(), id, restaurant)
         .await
         .map_err(|fault| user.fail(fault))?;
     let t = BusinessWords::of(user.lang);
@@ -318,7 +319,7 @@ async fn delete_business(
         let wrong = FormErrors::name_differs(user.lang);
         return show_details(&api, &user, id, None, Some(wrong)).await;
     }
-    businesses::delete(&api.app, account, id).await.map_err(fail)?;
+    businesses::delete(&api.app, user.by(), id).await.map_err(fail)?;
     let t = BusinessWords::of(user.lang);
     Ok(user.redirect_with_notice("/businesses", t.deleted))
 }

@@ -7,13 +7,14 @@ use crate::flow::admin::restaurants;
 use crate::flow::products::catalogs;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::live_parts::{Parts, follow_parts, markup};
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::kit::{explain, field_problem};
 use crate::panel::words::CatalogWords;
 use askama::Template;
@@ -324,7 +325,7 @@ async fn push_catalog(
     let source = platform(fields.get("from")).map_err(fail)?.provider();
     let target = platform(fields.get("to")).map_err(fail)?;
     let made = (CatalogPushId::at(api.app.now()), Requester::Panel);
-    let pushed = catalogs::create(&api.app, user.account.id, id, made, source, target).await;
+    let pushed = catalogs::create(&api.app, user.by(), id, made, source, target).await;
     Ok(match pushed {
         Ok(pushed) => match pushed.progress.stage {
             CatalogStage::Pending => user.redirect_with_notice(&here, t.is_pending),

@@ -6,13 +6,14 @@ use crate::flow::presence;
 use crate::flow::presence::NamedPresence;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{EscalationWords, StatusWords};
 use askama::Template;
 use axum::Router;
@@ -306,7 +307,7 @@ async fn save_escalation(
             .collect()
     });
     let saved = match steps {
-        Ok(steps) => escalation::set(&api.app, account, id, steps)
+        Ok(steps) => escalation::set(&api.app, user.by(), id, steps)
             .await
             .map_err(|fault| to_form_row(FormErrors::new(&user, fault), &wanted)),
         Err(fault) => Err(FormErrors::new(&user, fault)),

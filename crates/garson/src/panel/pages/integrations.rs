@@ -3,7 +3,6 @@
 mod connect;
 
 use crate::flow::Fault;
-use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::connection_test::{Proof, try_connection};
 use crate::flow::admin::integrations::IntegrationChange;
 use crate::flow::admin::{integrations, restaurants};
@@ -13,12 +12,13 @@ use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{
     RestaurantHeader, Tab, chosen_restaurant, restaurant_id, restaurant_layout,
 };
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::short_id::ShortId;
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::kit::{explain, format};
 use crate::panel::words::IntegrationWords;
 use askama::Template;
@@ -157,7 +157,7 @@ async fn switch_integration(
         .await
         .map_err(|fault| user.fail(fault))?;
     let list = Tab::Integrations.path(id);
-    match integrations::put(app, account, Actor::Owner, id, &provider, change).await {
+    match integrations::put(app, user.by(), id, &provider, change).await {
         Ok(_) if is_active => Ok(user.redirect_with_notice(&list, t.switched_on)),
         Ok(_) => Ok(user.redirect_with_notice(&list, t.switched_off)),
         // The form is where missing values are entered.
@@ -212,7 +212,7 @@ async fn disconnect(
     UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&user, &id)?;
-    integrations::delete(&api.app, user.account.id, id, &provider)
+    integrations::delete(&api.app, user.by(), id, &provider)
         .await
         .map_err(|fault| user.fail(fault))?;
     let t = IntegrationWords::of(user.lang);

@@ -9,7 +9,7 @@ use crate::flow::admin::payment_matching::PosPaymentType;
 use crate::flow::admin::restaurants;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
@@ -19,6 +19,7 @@ use crate::panel::kit::form_input::{optional, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::names;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::MatchingWords;
 use askama::Template;
 use axum::Router;
@@ -28,6 +29,7 @@ use axum::routing::{get, post};
 use garson_core::field_problem::{FieldProblem, HeaderProblem};
 use garson_core::id::RestaurantId;
 use garson_core::payment::PaymentType;
+use garson_core::permission::Permission;
 use garson_core::restaurant::{PaymentMatch, RestaurantFields};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -285,7 +287,7 @@ async fn save_matches(
         Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     let set = match parsed {
-        Ok(matches) => payment_matching::set(&api.app, user.account.id, id, matches)
+        Ok(matches) => payment_matching::set(&api.app, user.by(), id, matches)
             .await
             .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),
@@ -356,8 +358,14 @@ async fn save_source(
     let id = restaurant_id(&user, &id)?;
     let saved = match parse_source(&fields) {
         Ok(input) => {
+            let before = restaurants::get(&api.app, user.account.id, id)
+                .await
+                .map_err(|fault| user.fail(fault))?;
+            if input.redirects_stored_headers(&before.fields) && !user.may(Permission::ManagePrimaryKey) {
+                return Err(user.fail(Fault::NotAllowed));
+            }
             let apply = move |fields: &mut RestaurantFields| input.apply(fields);
-            restaurants::update(&api.app, user.account.id, id, apply)
+            restaurants::update(&api.app, user.by(), id, apply)
                 .await
                 .map_err(|fault| FormErrors::new(&user, fault))
         }

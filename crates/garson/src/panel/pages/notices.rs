@@ -5,7 +5,7 @@ mod channel;
 use crate::flow::admin::{channels, notices};
 use crate::flow::platform_names::render_message;
 use crate::http::state::HttpState;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::form::{Field, FieldKind};
@@ -14,6 +14,7 @@ use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{Lang, NoticeWords};
 use askama::Template;
 use axum::Router;
@@ -128,6 +129,7 @@ fn kind_name(t: &NoticeWords, kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::WebhookFailing => t.webhook_failing,
         NoticeKind::DeliveryGivenUp => t.delivery_given_up,
+        NoticeKind::EndpointDisabled => t.endpoint_disabled,
         NoticeKind::LoginRefused => t.login_refused,
         NoticeKind::PlatformDown => t.platform_down,
         NoticeKind::StoreClosed => t.store_closed,
@@ -201,7 +203,7 @@ async fn save_notices(
         .with_prefix(CHANNEL)
         .filter_map(|(id, _)| id.parse().ok())
         .collect();
-    match notices::set(&api.app, user.account.id, kinds, by).await {
+    match notices::set(&api.app, user.by(), kinds, by).await {
         Ok(_) => {
             let t = NoticeWords::of(user.lang);
             Ok(user.redirect_with_notice("/notices", t.notices_saved))

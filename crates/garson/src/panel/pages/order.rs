@@ -16,11 +16,12 @@ use crate::panel::components::order_actions::OrderActions;
 use crate::panel::components::order_notices::OrderNotices;
 use crate::panel::components::printers::PrintSection;
 use crate::panel::components::send_result::{SendTexts, redirect_with_result};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::short_id::ShortId;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::kit::{explain, format, names};
 use crate::panel::words::{BoardWords, DeliveryWords, OrderWords};
 use askama::Template;
@@ -190,7 +191,7 @@ async fn resend_event(
         .parse()
         .map_err(|_| user.fail(Fault::not_found(Thing::WebhookRecord, given)))?;
     let back = format!("/orders/{id}");
-    let sent = resend::again(&api.app, user.account.id, event).await;
+    let sent = resend::again_of_order(&api.app, user.by(), id, event).await;
     let texts = SendTexts {
         accepted: t.resent,
         refused: t.resend_refused,
@@ -207,7 +208,7 @@ async fn retry_sync(
 ) -> Result<Response, PanelError> {
     let t = OrderWords::of(user.lang);
     let back = format!("/orders/{id}");
-    let step = act::tell_again(&api.app, user.account.id, id)
+    let step = act::tell_again(&api.app, user.by(), id)
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(match step.after.sync {

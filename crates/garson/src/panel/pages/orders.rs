@@ -190,7 +190,11 @@ impl OrderQuery {
             to,
             select("status", t.status, t.any_status, statuses.collect()),
             select("platform", t.platform, t.any_platform, platforms.collect()),
-            select("restaurant", t.restaurant, t.any_restaurant, branches.collect()),
+            if layout.sees_all_restaurants() {
+                select("restaurant", t.restaurant, t.any_restaurant, branches.collect())
+            } else {
+                Field::new("restaurant", t.restaurant, FieldKind::Select(branches.collect()))
+            },
         ]
     }
 }
@@ -207,7 +211,7 @@ async fn find_orders(
     );
     let (app, account) = (&api.app, user.account.id);
     let fail = |fault| user.fail(fault);
-    let names = restaurants::names(app, account).await.map_err(fail)?;
+    let names = user.own_names(restaurants::names(app, account).await.map_err(fail)?);
     let (layout, t) = (user.layout(NavItem::Orders), OrdersWords::of(user.lang));
     let is_invalid = query.days.is_invalid();
     let found = if is_invalid {

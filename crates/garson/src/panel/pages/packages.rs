@@ -7,7 +7,7 @@ use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{
     RestaurantHeader, Tab, restaurant_id, restaurant_layout, zone_of,
 };
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
@@ -16,6 +16,7 @@ use crate::panel::kit::form_input::required;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::names;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{Lang, PackageWords};
 use askama::Template;
 use axum::Router;
@@ -295,7 +296,7 @@ async fn save_packages(
         Err(fault) => Err(FormErrors::new(&user, fault)),
     };
     let set = match parsed {
-        Ok(packages) => restaurants::set_packages(&api.app, user.account.id, id, packages)
+        Ok(packages) => restaurants::set_packages(&api.app, user.by(), id, packages)
             .await
             .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),

@@ -9,13 +9,14 @@ use crate::flow::products::prices as flow;
 use crate::flow::products::prices::{DesiredPrice, PriceChangeView};
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::live_parts::{Parts, follow_parts, markup};
 use crate::panel::kit::paging::url;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::PriceWords;
 use askama::Template;
 use axum::Router;
@@ -365,7 +366,7 @@ async fn send_prices(
     let t = PriceWords::of(user.lang);
     let here = path(id, change);
     let confirms = fields.is_checked("confirmChain");
-    match flow::push(&api.app, user.account.id, id, change, confirms, Requester::Panel).await {
+    match flow::push(&api.app, user.by(), id, change, confirms, Requester::Panel).await {
         Ok(view) if view.push.state == PushState::Done => Ok(user.redirect_with_notice(&here, t.sent)),
         Ok(_) => Ok(Redirect::to(&here).into_response()),
         Err(Fault::Invalid { field, .. }) if field == "confirmChain" => {

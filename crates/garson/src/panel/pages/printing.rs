@@ -1,7 +1,9 @@
 //! Tickets of orders as pages to print, and printers that agents serve.
 
+use crate::flow::Fault;
 use crate::flow::admin::input::printer_id;
 use crate::flow::admin::printers;
+use crate::flow::fault::Thing;
 use crate::flow::read::ticket;
 use crate::http::error::{ApiError, Code};
 use crate::http::state::HttpState;
@@ -9,11 +11,12 @@ use crate::http::ticket_page;
 use crate::panel::components::printers::PrinterNotice;
 use crate::panel::components::restaurant_header::chosen_restaurant;
 use crate::panel::kit::assets;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::fragment;
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::PrintWords;
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
@@ -64,8 +67,17 @@ async fn request_print(
     let (app, account, now) = (&api.app, user.account.id, api.app.now());
     let fail = |fault| user.fail(fault);
     let printer = printer_id(fields.get("printer")).map_err(fail)?;
+    if !user.scope().is_all() {
+        let all = printers::list(app, account).await.map_err(fail)?;
+        let own = all
+            .iter()
+            .filter(|it| it.restaurant_id.is_none_or(|id| user.scope().has(id)));
+        if !own.into_iter().any(|it| it.id == printer) {
+            return Err(fail(Fault::not_found(Thing::Printer, printer)));
+        }
+    }
     let kind = Kind::named(fields.get("kind")).unwrap_or(Kind::Kitchen);
-    printers::request_print(app, account, id.clone(), printer, kind, PrintJobId::at(now))
+    printers::request_print(app, user.by(), id.clone(), printer, kind, PrintJobId::at(now))
         .await
         .map_err(fail)?;
     let troubled = printers::in_trouble(app, account, None).await.map_err(fail)?;
@@ -103,7 +115,7 @@ async fn remove_printer(
     UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
     let removed = match printer_id(&id) {
-        Ok(printer) => printers::remove(&api.app, user.account.id, printer).await,
+        Ok(printer) => printers::remove(&api.app, user.by(), printer).await,
         Err(fault) => Err(fault),
     };
     removed.map_err(|fault| user.fail(fault))?;

@@ -4,13 +4,14 @@ mod export;
 
 use crate::flow::Fault;
 use crate::flow::fault::Thing;
+use crate::flow::read::order_scope;
 use crate::flow::read::period::read_calendar;
 use crate::flow::read::report_marks::{self, REPORTABLE};
 use crate::flow::read::reports;
 use crate::http::state::HttpState;
 use crate::panel::components::first_steps::FirstSteps;
 use crate::panel::components::report_filter::{ReportFilter, RestaurantNames, restaurant_choices};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
@@ -19,6 +20,7 @@ use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::paging::Pager;
 use crate::panel::kit::redirect::safe_path;
 use crate::panel::kit::short_id::ShortId;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::kit::{format, names, paging};
 use crate::panel::words::Lang;
 use crate::panel::words::ReportWords;
@@ -237,13 +239,24 @@ fn back(fields: &FormData) -> &str {
     }
 }
 
+/// Those of these orders that are in the user's restaurants.
+async fn own_orders(
+    api: &HttpState,
+    user: &CurrentUser,
+    ids: Vec<OrderId>,
+) -> Result<Vec<OrderId>, PanelError> {
+    order_scope::only_own(&api.app, user.account.id, user.scope().clone(), ids)
+        .await
+        .map_err(|fault| user.fail(fault))
+}
+
 async fn mark_orders(
     State(api): State<Arc<HttpState>>,
     UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let t = ReportWords::of(user.lang);
-    let ids = chosen(&user, &fields)?;
-    let marked = report_marks::mark_each(&api.app, user.account.id, ids)
+    let ids = own_orders(&api, &user, chosen(&user, &fields)?).await?;
+    let marked = report_marks::mark_each(&api.app, user.by(), ids)
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(match marked {
@@ -257,8 +270,8 @@ async fn unmark_orders(
     UserForm { user, fields }: UserForm,
 ) -> Result<Response, PanelError> {
     let t = ReportWords::of(user.lang);
-    let ids = chosen(&user, &fields)?;
-    let unmarked = report_marks::unmark_each(&api.app, user.account.id, ids)
+    let ids = own_orders(&api, &user, chosen(&user, &fields)?).await?;
+    let unmarked = report_marks::unmark_each(&api.app, user.by(), ids)
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(match unmarked {

@@ -9,7 +9,7 @@ use crate::flow::admin::restaurants;
 use crate::http::state::HttpState;
 use crate::panel::components::confirm_delete::ConfirmDelete;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
@@ -18,6 +18,7 @@ use crate::panel::kit::form_input::{degrees, patch, required};
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::RestaurantWords;
 use askama::Template;
 use axum::Router;
@@ -248,7 +249,7 @@ async fn create_restaurant(
     let mut wanted = RestaurantFields::default();
     apply(&mut wanted);
     let id = RestaurantId::at(api.app.now());
-    match restaurants::create(&api.app, user.account.id, id, wanted).await {
+    match restaurants::create(&api.app, user.by(), id, wanted).await {
         Ok(made) => {
             let t = RestaurantWords::of(user.lang);
             Ok(user.redirect_with_notice(&Tab::Integrations.path(made.id), t.created))
@@ -311,7 +312,7 @@ async fn update_restaurant(
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&user, &id)?;
     let done = match change(&user, &fields) {
-        Ok(apply) => restaurants::update(&api.app, user.account.id, id, apply)
+        Ok(apply) => restaurants::update(&api.app, user.by(), id, apply)
             .await
             .map_err(|fault| FormErrors::new(&user, fault)),
         Err(wrong) => Err(wrong),
@@ -338,7 +339,7 @@ async fn delete_restaurant(
         let wrong = FormErrors::name_differs(user.lang);
         return show_details(&api, &user, id, None, Some(wrong)).await;
     }
-    restaurants::delete(&api.app, account, id).await.map_err(fail)?;
+    restaurants::delete(&api.app, user.by(), id).await.map_err(fail)?;
     let t = RestaurantWords::of(user.lang);
     Ok(user.redirect_with_notice("/restaurants", t.deleted))
 }

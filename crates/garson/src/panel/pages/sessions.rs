@@ -1,25 +1,29 @@
 //! Open sessions and the password.
 
 use crate::flow::Fault;
-use crate::flow::admin::accounts::SHORTEST_PASSWORD;
-use crate::flow::admin::sessions;
+use crate::flow::admin::passwords::SHORTEST_PASSWORD;
+use crate::flow::admin::{sessions, user_passwords};
 use crate::http::state::HttpState;
 use crate::panel::kit::browser_name::browser_name;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::confirmation;
+use crate::panel::kit::cookies;
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
+use crate::panel::kit::https::is_https;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::SessionWords;
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use garson_core::secret::Secret;
 use garson_store::tables::sessions::Session;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode, header};
 use std::sync::Arc;
 
 pub fn routes() -> Router<Arc<HttpState>> {
@@ -27,6 +31,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .route("/sessions", get(list_sessions))
         .route("/sessions/end", post(end_session))
         .route("/sessions/end-others", post(end_other_sessions))
+        .route("/sessions/end-all", post(end_all_sessions))
         .route("/password", post(change_password))
 }
 
@@ -37,7 +42,8 @@ struct SessionsPage {
     t: SessionWords,
     email: String,
     sessions: Vec<SessionRow>,
-    old: Field,
+    /// For users with a password.
+    old: Option<Field>,
     new: Field,
 }
 
@@ -46,6 +52,7 @@ struct SessionRow {
     agent: String,
     /// What the browser says about itself.
     raw_agent: String,
+    address: String,
     since: TimeAgo,
     seen: TimeAgo,
     is_current: bool,
@@ -56,6 +63,7 @@ fn row(user: &CurrentUser, layout: &Layout, session: &Session) -> SessionRow {
         form_id: form_id(session),
         agent: browser_name(&session.agent),
         raw_agent: session.agent.clone(),
+        address: session.address.clone().unwrap_or_default(),
         since: layout.time_ago(&session.created_at),
         seen: layout.time_ago(&session.seen_at),
         is_current: session.hash == user.session.hash,
@@ -77,18 +85,20 @@ async fn show(
     old_error: Option<&str>,
     new_error: Option<&str>,
 ) -> Result<Response, PanelError> {
-    let open = sessions::list(&api.app, user.account.id)
+    let open = sessions::list(&api.app, user.account.id, user.person.id)
         .await
         .map_err(|fault| user.fail(fault))?;
     let layout = user.layout(NavItem::Sessions);
     let t = SessionWords::of(user.lang);
     Ok(page(&SessionsPage {
-        email: user.account.email.clone(),
+        email: user.person.email.clone(),
         sessions: open.iter().map(|session| row(user, &layout, session)).collect(),
-        old: Field::password("old", t.old_password)
-            .autocomplete("current-password")
-            .error(old_error)
-            .required(),
+        old: user.person.has_password.then(|| {
+            Field::password("old", t.old_password)
+                .autocomplete("current-password")
+                .error(old_error)
+                .required()
+        }),
         new: Field::password("new", t.new_password)
             .autocomplete("new-password")
             .hint(t.new_password_hint)
@@ -103,12 +113,14 @@ async fn show(
 async fn end_session(State(api): State<Arc<HttpState>>, sent: UserForm) -> Result<Response, PanelError> {
     let user = &sent.user;
     let fail = |fault| user.fail(fault);
-    let open = sessions::list(&api.app, user.account.id).await.map_err(fail)?;
+    let open = sessions::list(&api.app, user.account.id, user.person.id)
+        .await
+        .map_err(fail)?;
     let wanted = open
         .iter()
         .find(|session| form_id(session) == sent.fields.get("session"));
     if let Some(session) = wanted {
-        sessions::end(&api.app, user.account.id, session.hash)
+        sessions::end(&api.app, user.by(), user.person.id, session.hash)
             .await
             .map_err(fail)?;
     }
@@ -120,18 +132,38 @@ async fn end_other_sessions(
     sent: UserForm,
 ) -> Result<Response, PanelError> {
     let user = &sent.user;
-    sessions::end_others(&api.app, user.account.id, user.session.hash)
+    sessions::end_others(&api.app, user.by(), user.person.id, user.session.hash)
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(user.redirect_with_notice("/sessions", SessionWords::of(user.lang).others_ended))
 }
 
+/// Signs the user out everywhere, here too.
+async fn end_all_sessions(
+    State(api): State<Arc<HttpState>>,
+    headers: HeaderMap,
+    sent: UserForm,
+) -> Result<Response, PanelError> {
+    let user = &sent.user;
+    sessions::end_all(&api.app, user.by(), user.person.id)
+        .await
+        .map_err(|fault| user.fail(fault))?;
+    let cookie = cookies::set(is_https(&headers), cookies::SESSION, "", 0);
+    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/sign-in")).into_response())
+}
+
 async fn change_password(State(api): State<Arc<HttpState>>, sent: UserForm) -> Result<Response, PanelError> {
     let user = &sent.user;
+    if !user.person.has_password
+        && let Err(question) = confirmation::require(&api, user, "/password", &sent.fields).await
+    {
+        return Ok(question);
+    }
     let t = SessionWords::of(user.lang);
     let secret = |name| Secret::new(sent.fields.raw(name).to_owned());
-    let changed =
-        sessions::change_password(&api.app, &user.session, user.client, secret("old"), secret("new")).await;
+    let (session, person) = (&user.session, &user.person);
+    let (old, new) = (secret("old"), secret("new"));
+    let changed = user_passwords::change(&api.app, user.by(), session, person, old, new).await;
     let (old_error, new_error) = match changed {
         Ok(()) => return Ok(user.redirect_with_notice("/sessions", t.password_changed)),
         Err(Fault::SignInRefused) => (Some(t.old_wrong), None),

@@ -14,7 +14,7 @@ use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
 use crate::panel::components::store_state::{StateText, reason_text, until};
 use crate::panel::components::store_strip::PauseForm;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Field;
 use crate::panel::kit::form_data::FormData;
@@ -23,6 +23,7 @@ use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::live_parts::{Parts, follow_parts, markup};
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{StorePageWords, StoreWords};
 use askama::Template;
 use axum::Router;
@@ -321,7 +322,7 @@ async fn save_throttle(
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&user, &id)?;
     let saved = match throttle::parse(&fields) {
-        Ok(throttle) => stores::set_throttle(&api.app, user.account.id, id, throttle, Requester::Panel)
+        Ok(throttle) => stores::set_throttle(&api.app, user.by(), id, throttle, Requester::Panel)
             .await
             .map(drop),
         Err(fault) => Err(fault),

@@ -1,16 +1,15 @@
 //! The webhook page: settings, a test event, bulk resends and the delivery log.
 
-mod delivery;
+pub mod delivery;
 mod log;
 
 use crate::flow::Fault;
 use crate::flow::admin::accounts;
-use crate::flow::admin::accounts::Actor;
 use crate::flow::deliver::{resend, resend_all};
 use crate::http::state::HttpState;
 use crate::net::guard::{Target, is_clear_text};
 use crate::panel::components::send_result::{SendTexts, redirect_with_result};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
 use crate::panel::kit::form_data::FormData;
@@ -18,6 +17,7 @@ use crate::panel::kit::form_errors::FormErrors;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::local_time;
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{DeliveryWords, WebhookWords};
 use askama::Template;
 use axum::Router;
@@ -171,18 +171,22 @@ async fn save_webhook(
     let form = AuthorizationForm::named(fields.get("authorization")).unwrap_or_default();
     let updates = fields.is_checked("orderUpdates");
     let optional = read_optional(&fields);
+    // The form shows how the key is sent; an endpoint without the key stays so unless that is changed.
+    let before = accounts::webhook(&api.app, user.account.id)
+        .await
+        .map_err(|fault| user.fail(fault))?;
+    let is_same = before.is_some_and(|before| before.authorization == form);
     let error = match accounts::set_webhook(
         &api.app,
-        user.account.id,
-        Actor::Owner,
+        user.by(),
         Some(url.clone()),
-        Some(form),
+        (!is_same).then_some(form),
         Some(updates),
     )
     .await
     {
         Ok(_) => {
-            accounts::set_optional_events(&api.app, user.account.id, optional)
+            accounts::set_optional_events(&api.app, user.by(), optional)
                 .await
                 .map_err(|fault| user.fail(fault))?;
             return Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).saved));
@@ -207,7 +211,7 @@ async fn remove_webhook(
     State(api): State<Arc<HttpState>>,
     UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
-    accounts::remove_webhook(&api.app, user.account.id)
+    accounts::remove_webhook(&api.app, user.by())
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(user.redirect_with_notice("/webhook", WebhookWords::of(user.lang).removed))
@@ -218,7 +222,7 @@ async fn send_test(
     UserForm { user, .. }: UserForm,
 ) -> Result<Response, PanelError> {
     let t = WebhookWords::of(user.lang);
-    let sent = resend::test(&api.app, user.account.id).await;
+    let sent = resend::test(&api.app, user.by()).await;
     let texts = SendTexts {
         accepted: t.test_taken,
         refused: t.test_refused,
@@ -237,7 +241,7 @@ async fn resend_failed(
     };
     let id = ResendId::at(api.app.now());
     let with_skipped = fields.is_checked("skipped");
-    match resend_all::start(&api.app, user.account.id, id, since, with_skipped).await {
+    match resend_all::start(&api.app, user.by(), None, id, since, with_skipped).await {
         Ok(resend) => {
             Ok(user.redirect_with_notice("/webhook", format!("{} {}", t.again_started, resend.found)))
         }

@@ -38,6 +38,7 @@ super::text_set::text_set! {
     AttentionWords {
         webhook_failing: "Siparişler kasa programınıza iletilemiyor." | "Orders do not reach your POS.",
         since: "Bekleyen olay" | "Events waiting",
+        endpoint_disabled: "Sürekli hata veren bir webhook alıcısı kapatıldı; artık olay almıyor." | "A webhook endpoint kept failing and was disabled; it gets no more events.",
         given_up: "olay kasa programınıza iletilemedi ve artık denenmiyor." | "events did not reach your POS and are no longer retried.",
         show: "Ayrıntılar" | "Details",
         show_failed: "Yeniden gönder" | "Resend",

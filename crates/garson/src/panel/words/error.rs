@@ -2,6 +2,7 @@
 
 super::text_set::text_set! {
     ErrorWords {
+        own_account: "Hesabıma git" | "Go to my account",
         back: "Ana sayfaya dön" | "Back to the home page",
         detail: "Ayrıntı" | "Detail",
         not_found: "Bulunamadı" | "Not found",
@@ -51,6 +52,18 @@ super::text_set::text_set! {
         form_slow_advice: "Hiçbir şey değişmedi. Bağlantınızı kontrol edip yeniden gönderin." | "Nothing has changed. Check your connection and send it again.",
         form_large: "Form çok büyük" | "The form is too large",
         form_large_advice: "Hiçbir şey değişmedi. En çok 1 MiB gönderilebilir; metni kısaltıp yeniden gönderin." | "Nothing has changed. At most 1 MiB can be sent; shorten the text and send it again.",
+        no_restaurant: "Sorumlu olduğunuz restoran kalmadı" | "No restaurant is left that you are responsible for",
+        no_restaurant_advice: "Restoranlarınız silinmiş. Hesabın sahibinden yeni bir restoran isteyin." | "Your restaurants were deleted. Ask the owner of the account for another one.",
+        not_allowed: "Bunun için yetkiniz yok" | "You are not allowed to do this",
+        not_allowed_advice: "Hiçbir şey değişmedi. Gerekiyorsa hesabın sahibinden yetki isteyin." | "Nothing has changed. If you need it, ask the owner of the account.",
+        primary_key_limited: "Sınırlı ya da süreli bir anahtar birincil olamaz" | "A key with limits or an end cannot become primary",
+        primary_key_limited_advice: "Hiçbir şey değişmedi. Sınırsız ve süresiz bir anahtar seçin." | "Nothing has changed. Choose a key without limits and without an end.",
+        last_owner: "Hesabın bir sahibi kalmalı" | "The account needs an owner",
+        last_owner_advice: "Hiçbir şey değişmedi. Önce başka bir kullanıcıyı sahip yapın." | "Nothing has changed. Make another user an owner first.",
+        link_invalid: "Bağlantı artık geçerli değil" | "The link is not valid any more",
+        link_invalid_advice: "Bağlantılar bir kez ve sınırlı bir süre çalışır. Yenisini isteyin." | "Links work once and for a limited time. Ask for another one.",
+        email_taken: "Bu e-posta adresi kullanımda" | "This e-mail address is taken",
+        email_taken_advice: "Başka bir adres girin." | "Enter another address.",
         too_many: "Çok fazla istek" | "Too many requests",
         too_many_advice: "Biraz bekleyip yeniden deneyin." | "Wait a little and try again.",
         storage_away: "Veritabanına ulaşılamıyor" | "The database cannot be reached",

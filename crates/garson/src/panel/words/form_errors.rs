@@ -2,6 +2,7 @@
 
 super::text_set::text_set! {
     FormErrorTexts {
+        marked_question: "İşaretli alanı düzeltip yeniden deneyin." | "Correct the marked field and try again.",
         marked: "Kaydedilmedi. İşaretli alanı düzeltip yeniden gönderin." | "Not saved. Correct the marked field and send it again.",
         name_differs: "Ad eşleşmiyor; hiçbir şey silinmedi." | "The name does not match; nothing was deleted.",
         remote_id_taken: "Bu şube başka bir bağlantıya ait; kimliğini kontrol edin." | "This branch belongs to another integration; check its id.",

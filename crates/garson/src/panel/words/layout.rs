@@ -18,7 +18,11 @@ super::text_set::text_set! {
         menu: "Menü" | "Menu",
         skip: "İçeriğe geç" | "Skip to content",
         sign_out: "Çıkış" | "Sign out",
-        sessions: "Hesap" | "Account",
+        account: "Hesap" | "Account",
+        sessions: "Oturumlar ve parola" | "Sessions and password",
+        users: "Kullanıcılar" | "Users",
+        audit: "Denetim kaydı" | "Audit log",
+        privacy: "Kişisel veriler" | "Personal data",
         other_language: "English" | "Türkçe",
     }
 }

@@ -51,6 +51,7 @@ super::text_set::text_set! {
         notices_text: "Her sorun bir kez bildirilir; düzelince yeniden haber verilir. Günde en çok" | "Each problem is reported once, and once more when it is over. At most this many a day:",
         what: "Ne bildirilsin" | "What to report",
         webhook_failing: "Webhook alıcısı yanıt vermiyor ya da hata veriyor" | "The webhook receiver does not answer or fails",
+        endpoint_disabled: "Sürekli hata veren bir webhook alıcısı kapatıldı" | "A webhook endpoint kept failing and was disabled",
         delivery_given_up: "Bir olay iletilemedi, denemeler bitti" | "An event could not be delivered and was given up",
         login_refused: "Platform giriş bilgilerini reddediyor" | "A platform refuses the credentials",
         platform_down: "Platforma ulaşılamıyor" | "A platform cannot be reached",

@@ -2,8 +2,11 @@
 
 super::text_set::text_set! {
     SessionWords {
-        title: "Hesap" | "Account",
-        lead: "Bu hesapla açık olan tarayıcılar. Tanımadığınız biri varsa oturumunu sonlandırıp parolanızı değiştirin." | "Browsers that are signed in to this account. If you do not recognize one, end its session and change the password.",
+        title: "Oturumlar ve parola" | "Sessions and password",
+        lead: "Giriş yaptığınız tarayıcılar. Tanımadığınız biri varsa oturumunu sonlandırıp parolanızı değiştirin." | "Browsers in which you are signed in. If you do not recognize one, end its session and change the password.",
+        address: "Adres" | "Address",
+        end_all: "Her yerden çıkış yap" | "Sign out everywhere",
+        end_all_sure: "Bu tarayıcıdaki oturum da kapanır." | "The session of this browser ends, too.",
         browser: "Tarayıcı" | "Browser",
         since: "Açılış" | "Since",
         seen: "Son görülme" | "Last seen",

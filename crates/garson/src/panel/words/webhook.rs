@@ -5,6 +5,7 @@ super::text_set::text_set! {
         reference: "Olayların içeriği API belgesinde." | "The API reference describes the events.",
         title: "Webhook" | "Webhook",
         lead: "Her sipariş olayı bu adrese gönderilir; adres yanıt vermezse yeniden denenir." | "Every order event is sent to this address; failed attempts are retried.",
+        endpoints: "Başka alıcılar, imza ve istatistikler" | "More endpoints, signatures and statistics",
         target: "Alıcı" | "Receiver",
         url: "Adres" | "Address",
         url_hint: "Herkese açık bir https adresi, örneğin https://kasa.example.com/olay" | "A public https address, for instance https://till.example.com/events",

@@ -39,7 +39,7 @@ pub async fn show_kitchen(
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
     let params = FormData::parse(query.unwrap_or_default().as_bytes());
-    let names = restaurants::names(&api.app, account).await.map_err(fail)?;
+    let names = user.own_names(restaurants::names(&api.app, account).await.map_err(fail)?);
     let view = chosen_view(&user, &headers, &params, &names, BoardPlace::Kitchen)?;
     if let Some(redirect) = view.remembered(&headers, &params) {
         return Ok(redirect);

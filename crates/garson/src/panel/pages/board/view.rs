@@ -2,7 +2,7 @@
 
 use crate::flow::read::board::{Board, Filter, Part};
 use crate::http::cursor::Cursor;
-use crate::panel::components::restaurant_header::chosen_restaurant;
+use crate::panel::components::restaurant_header::{chosen_restaurant, only_restaurant};
 use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form::Choice;
@@ -120,7 +120,9 @@ pub fn chosen_view(
     } else {
         let restaurant = restaurant.parse().ok();
         Filter {
-            restaurant: restaurant.filter(|id| names.iter().any(|(known, _)| known == id)),
+            restaurant: restaurant
+                .filter(|id| names.iter().any(|(known, _)| known == id))
+                .or_else(|| only_restaurant(user)),
             provider: known_provider(provider),
             part: place.part(),
         }
@@ -196,6 +198,8 @@ pub fn stream_path(place: BoardPlace, filter: Filter, board: &Board) -> String {
 pub struct FilterForm {
     pub action: &'static str,
     pub restaurants: Vec<Choice>,
+    /// All restaurants can be shown together.
+    pub has_all: bool,
     pub platforms: Vec<Choice>,
     pub densities: Vec<Choice>,
     pub density: &'static str,
@@ -224,6 +228,7 @@ impl FilterForm {
         Self {
             action: view.place.path(),
             has_one_restaurant: names.len() < 2 || filter.restaurant.is_some(),
+            has_all: user.scope().is_all(),
             restaurants: names
                 .into_iter()
                 .map(|(id, name)| Choice::new(id.to_string(), name, filter.restaurant == Some(id)))

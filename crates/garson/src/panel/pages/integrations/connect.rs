@@ -3,14 +3,13 @@
 //! Stored secrets are never shown; an empty field keeps the stored value.
 
 use crate::flow::Fault;
-use crate::flow::admin::accounts::Actor;
 use crate::flow::admin::input::{CredentialText, ForeignId};
 use crate::flow::admin::integrations;
 use crate::flow::admin::integrations::{CredentialSource, IntegrationChange, platform};
 use crate::flow::admin::restaurants;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, restaurant_id, restaurant_layout};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::field_problem;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
@@ -21,6 +20,7 @@ use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::https::is_https;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::names;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::IntegrationWords;
 use crate::panel::words::Lang;
 use askama::Template;
@@ -310,7 +310,7 @@ pub async fn save(
     let id = restaurant_id(&user, &id)?;
     let platform = platform(&provider).map_err(|fault| user.fail(fault))?;
     let saved = match change(platform, &fields) {
-        Ok(change) => integrations::put(&api.app, user.account.id, Actor::Owner, id, &provider, change)
+        Ok(change) => integrations::put(&api.app, user.by(), id, &provider, change)
             .await
             .map_err(|fault| FormErrors::new(&user, fault)),
         Err(fault) => Err(FormErrors::new(&user, fault)),

@@ -6,7 +6,7 @@ use crate::flow::admin::channels::{ChannelInput, MASK, MAX_BODY, TargetInput};
 use crate::flow::fault::Thing;
 use crate::flow::messages::{Sending, send_test};
 use crate::http::state::HttpState;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::explain;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
@@ -16,6 +16,7 @@ use crate::panel::kit::form_input::required;
 use crate::panel::kit::form_page::form_page;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::navigation::NavItem;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::NoticeWords;
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
@@ -275,7 +276,7 @@ pub async fn create_channel(
         stored: None,
     };
     let created = match parse(&fields, &subject) {
-        Ok(input) => channels::create(&api.app, user.account.id, subject.id, input).await,
+        Ok(input) => channels::create(&api.app, user.by(), subject.id, input).await,
         Err(fault) => Err(fault),
     };
     saved(&user, &subject, &fields, created)
@@ -330,7 +331,7 @@ pub async fn update_channel(
         stored: Some(&stored),
     };
     let updated = match parse(&fields, &subject) {
-        Ok(input) => channels::update(&api.app, user.account.id, id, input).await,
+        Ok(input) => channels::update(&api.app, user.by(), id, input).await,
         Err(fault) => Err(fault),
     };
     saved(&user, &subject, &fields, updated)
@@ -343,7 +344,7 @@ pub async fn test_channel(
 ) -> Result<Response, PanelError> {
     let id = channel_id(&user, &id)?;
     let t = NoticeWords::of(user.lang);
-    let sending = send_test(&api.app, user.account.id, id)
+    let sending = send_test(&api.app, user.by(), id)
         .await
         .map_err(|fault| user.fail(fault))?;
     Ok(match sending {
@@ -362,7 +363,7 @@ pub async fn delete_channel(
 ) -> Result<Response, PanelError> {
     let id = channel_id(&user, &id)?;
     let t = NoticeWords::of(user.lang);
-    match channels::delete(&api.app, user.account.id, id).await {
+    match channels::delete(&api.app, user.by(), id).await {
         Ok(()) => Ok(user.redirect_with_notice("/notices", t.deleted)),
         Err(Fault::ChannelInUse {
             mut restaurants,

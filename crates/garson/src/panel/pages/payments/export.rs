@@ -1,6 +1,7 @@
 //! Totals by day and payment type as files for spreadsheets.
 
 use crate::flow::Fault;
+use crate::flow::admin::audit::record_export;
 use crate::flow::read::reports;
 use crate::flow::read::reports::Days;
 use crate::http::state::HttpState;
@@ -48,6 +49,15 @@ async fn export(
         Err(Fault::Invalid { .. }) => return Ok(Redirect::to(&filter.url("/payments")).into_response()),
         Err(fault) => return Err(user.fail(fault)),
     };
+    record_export(
+        &api.app,
+        user.by(),
+        "payments",
+        filter.restaurant,
+        (&filter.days.from, &filter.days.to),
+    )
+    .await
+    .map_err(|fault| user.fail(fault))?;
     let t = PaymentWords::of(user.lang);
     let mut rows = Vec::new();
     for day in &days {

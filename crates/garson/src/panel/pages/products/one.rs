@@ -10,7 +10,7 @@ use crate::flow::products::{links, list};
 use crate::http::state::HttpState;
 use crate::panel::components::product_row::{PlatformLine, ProductRow, RowOptions};
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::field_problem;
 use crate::panel::kit::form::{Choice, Field, FieldKind};
@@ -19,6 +19,7 @@ use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::local_time;
 use crate::panel::kit::short_id::ShortId;
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{PriceWords, ProductWords};
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
@@ -256,7 +257,7 @@ pub async fn link_item(
         return Ok(user.redirect_with_error(&path(id, product), t.link_code));
     }
     let to = (provider.provider(), code);
-    match links::link(&api.app, user.account.id, id, product, to, Requester::Panel).await {
+    match links::link(&api.app, user.by(), id, product, to, Requester::Panel).await {
         Ok(_) => Ok(user.redirect_with_notice(&path(id, product), t.linked)),
         Err(Fault::Invalid { problem, .. }) => {
             Ok(user.redirect_with_error(&path(id, product), field_problem::text(user.lang, &problem)))
@@ -276,7 +277,7 @@ pub async fn unlink_item(
     let id = restaurant_id(&user, &id)?;
     let product = product_id(&user, &product)?;
     let provider = platform(&provider).map_err(|fault| user.fail(fault))?.provider();
-    links::unlink(&api.app, user.account.id, id, product, provider, Requester::Panel)
+    links::unlink(&api.app, user.by(), id, product, provider, Requester::Panel)
         .await
         .map_err(|fault| user.fail(fault))?;
     let t = ProductWords::of(user.lang);

@@ -8,11 +8,12 @@ use crate::flow::products::list::ListedProduct;
 use crate::flow::products::suggestions::{SuggestedPair, pairs};
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::field_problem;
 use crate::panel::kit::format;
 use crate::panel::kit::layout::{Layout, page};
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::ProductWords;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -112,8 +113,7 @@ pub async fn merge_products(
         product_id(&user, fields.get("product"))?,
         product_id(&user, fields.get("other"))?,
     );
-    let account = user.account.id;
-    match links::merge(&api.app, account, id, product, other, Requester::Panel).await {
+    match links::merge(&api.app, user.by(), id, product, other, Requester::Panel).await {
         Ok(_) => Ok(user.redirect_with_notice(&user.here, t.linked)),
         Err(Fault::Invalid { problem, .. }) => {
             Ok(user.redirect_with_error(&user.here, field_problem::text(user.lang, &problem)))
@@ -134,7 +134,7 @@ pub async fn keep_apart(
         product_id(&user, fields.get("other"))?,
     );
     let t = ProductWords::of(user.lang);
-    match links::keep_apart(&api.app, user.account.id, id, product, other, Requester::Panel).await {
+    match links::keep_apart(&api.app, user.by(), id, product, other, Requester::Panel).await {
         Ok(()) => Ok(user.redirect_with_notice(&user.here, t.kept_apart)),
         Err(Fault::Invalid { problem, .. }) => {
             Ok(user.redirect_with_error(&user.here, field_problem::text(user.lang, &problem)))

@@ -10,11 +10,12 @@ use crate::flow::products::list::ListedProduct;
 use crate::http::state::HttpState;
 use crate::panel::components::product_row::{ProductRow, RowOptions};
 use crate::panel::components::restaurant_header::{restaurant_id, restaurant_layout, zone_of};
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::form_data::FormData;
 use crate::panel::kit::layout::{Layout, fragment};
 use crate::panel::kit::local_time;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::ProductWords;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -145,7 +146,7 @@ pub async fn switch_products(
         providers: Vec::new(),
         requester: Requester::Panel,
     };
-    let outcomes = set_within(app, account, switch, WAIT).await.map_err(fail)?;
+    let outcomes = set_within(app, user.by(), switch, WAIT).await.map_err(fail)?;
     let listed = list::some(app, account, id, ids).await.map_err(fail)?;
     if user.wants_fragment {
         let options = RowOptions {

@@ -72,6 +72,8 @@ pub struct BodyView {
     pub is_required: bool,
     pub kind: String,
     pub fields: Vec<FieldRow>,
+    /// The operation above that takes the same fields; they are shown there only.
+    pub same_as: Option<(String, String)>,
 }
 
 pub struct ResponseView {
@@ -155,29 +157,46 @@ fn sections(document: &OpenApi, schemas: &Schemas) -> Vec<Section> {
     sections
 }
 
-/// Answers with as many fields are shown once; later ones refer to the first.
+/// A parameter and a field of so many operations that the page describes them once, at its beginning.
+const EVERYWHERE: (&str, &str) = ("Idempotency-Key", "success");
+
+/// Bodies with as many fields are shown once; later ones refer to the first.
 const FIELDS_SHOWN_ONCE: usize = 8;
 
+/// The first operation with each list of fields, by its id and title.
+type Shown = HashMap<Vec<FieldRow>, (String, String)>;
+
+/// Removes fields that an earlier operation has, and returns which one.
+fn show_once(
+    shown: &mut Shown,
+    fields: &mut Vec<FieldRow>,
+    here: &(String, String),
+) -> Option<(String, String)> {
+    if fields.len() < FIELDS_SHOWN_ONCE {
+        return None;
+    }
+    let first = shown.get(fields).cloned();
+    match first {
+        Some(_) => fields.clear(),
+        None => {
+            shown.insert(fields.clone(), here.clone());
+        }
+    }
+    first
+}
+
 fn show_fields_once(sections: &mut [Section]) {
-    let mut shown: HashMap<Vec<FieldRow>, (String, String)> = HashMap::new();
+    let (mut requests, mut answers) = (Shown::new(), Shown::new());
     let operations = sections
         .iter_mut()
         .flat_map(|section| section.operations.iter_mut());
     for operation in operations {
+        let here = (operation.id.clone(), operation.title.clone());
+        if let Some(body) = &mut operation.request {
+            body.same_as = show_once(&mut requests, &mut body.fields, &here);
+        }
         for response in &mut operation.responses {
-            if response.fields.len() < FIELDS_SHOWN_ONCE {
-                continue;
-            }
-            match shown.get(&response.fields) {
-                Some(first) => {
-                    response.same_as = Some(first.clone());
-                    response.fields.clear();
-                }
-                None => {
-                    let here = (operation.id.clone(), operation.title.clone());
-                    shown.insert(response.fields.clone(), here);
-                }
-            }
+            response.same_as = show_once(&mut answers, &mut response.fields, &here);
         }
     }
 }
@@ -229,6 +248,7 @@ fn operation_view(
         parameters: parameters
             .iter()
             .filter_map(|parameter| match parameter {
+                RefOr::T(parameter) if parameter.name == EVERYWHERE.0 => None,
                 RefOr::T(parameter) => Some(parameter_view(&mut reader, parameter)),
                 RefOr::Ref(_) => None,
             })
@@ -282,6 +302,7 @@ fn request(reader: &mut Reader<'_>, operation: &Operation) -> Option<BodyView> {
         is_required: body.required != Some(Required::False),
         kind: shape.kind,
         fields: shape.fields,
+        same_as: None,
     })
 }
 
@@ -305,7 +326,10 @@ fn responses(reader: &mut Reader<'_>, operation: &Operation) -> Vec<ResponseView
             found.push(plain("", Shape::default()));
         }
         for (content_type, content) in &response.content {
-            let shape = shape_of(reader, content);
+            let mut shape = shape_of(reader, content);
+            shape
+                .fields
+                .retain(|field| field.depth > 0 || field.name != EVERYWHERE.1);
             found.push(plain(content_type, shape));
         }
     }

@@ -12,7 +12,7 @@ fn every_operation_and_event_is_shown_orders_first() {
     let page = page("garson.example:8080");
     let document = openapi::document();
     for item in document.paths.paths.values() {
-        for operation in [&item.get, &item.post, &item.put, &item.delete]
+        for operation in [&item.get, &item.post, &item.put, &item.patch, &item.delete]
             .into_iter()
             .flatten()
         {

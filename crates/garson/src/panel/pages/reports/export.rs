@@ -1,6 +1,7 @@
 //! Orders as files for spreadsheets and accounting programs.
 
 use crate::flow::Fault;
+use crate::flow::admin::audit::record_export;
 use crate::flow::read::period::read_calendar;
 use crate::flow::read::report_marks::REPORTABLE;
 use crate::flow::read::reports;
@@ -171,6 +172,16 @@ async fn export(
         .await
         .map_err(|fault| user.fail(fault))?;
     let today = calendar.day_of(api.app.now());
+    let what = if is_pending { "unreported orders" } else { "orders" };
+    record_export(
+        &api.app,
+        user.by(),
+        what,
+        filter.restaurant,
+        (&filter.days.from, &filter.days.to),
+    )
+    .await
+    .map_err(|fault| user.fail(fault))?;
     let export = Export {
         account: user.account.id,
         zone: calendar.zone().clone(),

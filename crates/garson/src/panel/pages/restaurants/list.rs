@@ -45,7 +45,8 @@ pub async fn list_restaurants(
     let fail = |fault| user.fail(fault);
     let account = user.account.id;
     let known = businesses::list(&api.app, account).await.map_err(fail)?;
-    let found = restaurants::list(&api.app, account, None).await.map_err(fail)?;
+    let mut found = restaurants::list(&api.app, account, None).await.map_err(fail)?;
+    found.retain(|it| user.scope().has(it.id));
     let (layout, now) = (user.layout(NavItem::Restaurants), api.app.now());
     let rule = TroubleRule::of(&api.app);
     let row = |restaurant: Restaurant| RestaurantRow {

@@ -1,7 +1,7 @@
 //! The history of a restaurant: who changed what on its platforms.
 
 use super::history_text::what;
-use crate::flow::admin::{accounts, restaurants};
+use crate::flow::admin::{keys, restaurants};
 use crate::flow::stores;
 use crate::http::state::HttpState;
 use crate::panel::components::restaurant_header::{RestaurantHeader, Tab, products_layout, restaurant_id};
@@ -107,7 +107,7 @@ pub async fn show_history(
     let found = stores::list_history(app, account, id, request)
         .await
         .map_err(fail)?;
-    let keys = accounts::list_keys(app, account).await.map_err(fail)?;
+    let keys = keys::list(app, account).await.map_err(fail)?;
     let layout = products_layout(&user, &restaurant);
     let h = RestaurantHistoryWords::of(user.lang);
     let path = format!("{}/history", Tab::Store.path(id));

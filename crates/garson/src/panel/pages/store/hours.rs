@@ -9,10 +9,11 @@ use crate::panel::components::restaurant_header::{
     RestaurantHeader, Tab, products_layout, restaurant_id, zone_of,
 };
 use crate::panel::components::store_state::answer;
-use crate::panel::kit::current_user::{CurrentUser, UserForm};
+use crate::panel::kit::current_user::CurrentUser;
 use crate::panel::kit::error::PanelError;
 use crate::panel::kit::layout::{Layout, page};
 use crate::panel::kit::time_ago::TimeAgo;
+use crate::panel::kit::user_form::UserForm;
 use crate::panel::words::{HoursWords, StorePageWords, StoreWords};
 use askama::Template;
 use axum::extract::{Path, State};
@@ -247,7 +248,7 @@ pub async fn save_hours(
     }
     match form.parse(&h, &loaded.past()) {
         Ok(hours) => {
-            stores::set_hours(&api.app, user.account.id, id, hours, Requester::Panel)
+            stores::set_hours(&api.app, user.by(), id, hours, Requester::Panel)
                 .await
                 .map_err(|fault| user.fail(fault))?;
             Ok(user.redirect_with_notice(&path(id), h.saved))
@@ -270,7 +271,7 @@ pub async fn write_hours(
 ) -> Result<Response, PanelError> {
     let id = restaurant_id(&user, &id)?;
     let h = HoursWords::of(user.lang);
-    let view = stores::write_hours_again(&api.app, user.account.id, id, Requester::Panel)
+    let view = stores::write_hours_again(&api.app, user.by(), id, Requester::Panel)
         .await
         .map_err(|fault| user.fail(fault))?;
     if view.hours.is_none() {

@@ -3,6 +3,7 @@
 use super::chosen_day::{chosen_day, day_url};
 use super::view::{by, cancel_names};
 use crate::flow::Fault;
+use crate::flow::admin::audit::record_export;
 use crate::flow::read::day_summary::{self, DaySummary};
 use crate::http::state::HttpState;
 use crate::http::table_file::{Cell, FileFormat, Rows, download};
@@ -52,6 +53,10 @@ async fn export(
         }
         Err(fault) => return Err(user.fail(fault)),
     };
+    let day = summary.day.clone();
+    record_export(&api.app, user.by(), "day summary", only, (&day, &day))
+        .await
+        .map_err(|fault| user.fail(fault))?;
     let (_, names) = restaurant_choices(&api, &user, only).await?;
     let t = TodayWords::of(user.lang);
     let name = format!("{}-{}", t.file, summary.day);
