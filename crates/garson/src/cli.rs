@@ -2,6 +2,7 @@
 
 mod account;
 mod account_control;
+mod audit;
 mod branch;
 mod check_receiver;
 mod command;
@@ -11,17 +12,20 @@ mod doctor;
 mod event_key;
 mod inbox;
 mod key;
+mod manual;
 mod options;
 mod print;
+mod privacy;
 mod receive;
 mod rotate;
 mod secret_input;
 mod serve;
 mod sim;
+mod user;
 mod webhook;
 
 use crate::config::Settings;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use command::{CommandError, Outcome, print_line};
 use garson_core::secret::Secret;
 use options::Options;
@@ -56,9 +60,18 @@ enum Command {
     /// Accounts: create, set a new password, list, disable, delete, limit, move to another installation
     #[command(subcommand)]
     Account(account::AccountCommand),
+    /// Users of an account: list, invite, set a new password, remove a lost second factor
+    #[command(subcommand)]
+    User(user::UserCommand),
     /// API keys of an account: issue, list, revoke; rotation of the master key
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// The audit log: verify it, list it
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
+    /// Personal data of customers: search, export, erase
+    #[command(subcommand)]
+    Privacy(privacy::PrivacyCommand),
     /// Branches on platforms: list their owners, assign, release
     #[command(subcommand)]
     Branch(branch::BranchCommand),
@@ -99,6 +112,10 @@ enum Command {
     },
     /// Print the OpenAPI document
     Openapi,
+    /// Print the completions of a shell
+    Completions { shell: clap_complete::Shell },
+    /// Write the manual pages into a folder
+    Manual { folder: PathBuf },
 }
 
 /// Runs the command line.
@@ -127,7 +144,10 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Demo(args) => demo::demo(options, args),
         Command::Sim(args) => sim::run(args),
         Command::Account(command) => account::run(&options.settings()?, command),
+        Command::User(command) => user::run(&options.settings()?, command),
         Command::Key(command) => key::run(&options.settings()?, command),
+        Command::Audit(command) => audit::run(&options.settings()?, command),
+        Command::Privacy(command) => privacy::run(&options.settings()?, command),
         Command::Branch(command) => branch::run(&options.settings()?, command),
         Command::Inbox(command) => inbox::run(&options.settings()?, command),
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
@@ -152,6 +172,8 @@ fn dispatch(cli: Cli) -> Outcome {
             print_line(&crate::api::openapi::document().to_pretty_json()?);
             Ok(())
         }
+        Command::Completions { shell } => manual::completions(Cli::command(), shell),
+        Command::Manual { folder } => manual::manual(Cli::command(), &folder),
     }
 }
 

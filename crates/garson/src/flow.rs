@@ -3,6 +3,7 @@
 //! Platforms and storage meet only here. The API, the panel, the hooks and the command line all call this layer, so that each
 //! rule exists once.
 
+pub mod by;
 pub mod fault;
 
 pub mod find_order;
@@ -13,6 +14,7 @@ pub(crate) mod platform_documents;
 pub mod platform_names;
 pub mod platform_trouble;
 pub(crate) mod polled_platforms;
+pub(crate) mod record_action;
 
 pub mod intake;
 
@@ -30,6 +32,8 @@ pub mod notices;
 
 pub mod presence;
 
+pub mod privacy;
+
 pub mod products;
 
 pub mod read;
@@ -40,4 +44,5 @@ pub mod idempotency;
 
 pub mod upkeep;
 
+pub use by::By;
 pub use fault::Fault;

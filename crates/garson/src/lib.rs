@@ -15,3 +15,5 @@ pub mod server;
 pub mod supervisor;
 pub mod telemetry;
 pub mod ttl_cache;
+
+pub use panel::kit::access as panel_access;

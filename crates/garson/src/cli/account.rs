@@ -6,7 +6,8 @@ use super::secret_input::read_secret;
 use crate::app::App;
 use crate::config::Settings;
 use crate::flow::admin::account_control::state;
-use crate::flow::admin::{accounts, sessions};
+use crate::flow::admin::randomness::random_password;
+use crate::flow::admin::{accounts, user_passwords};
 use crate::flow::read::operator;
 use clap::{Args, Subcommand};
 use garson_core::account_state::AccountState;
@@ -30,7 +31,7 @@ pub enum AccountCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Set a new password for the control panel; ends all sessions of the account
+    /// Set a new password for the first user of an account, or its oldest owner if that user was removed; ends that user's sessions
     Password {
         /// The account's e-mail address
         #[arg(long)]
@@ -99,10 +100,10 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
             AccountCommand::Password { email, password } => {
                 let account = accounts::by_email(&app, &email).await.map_err(failed)?;
                 let (password, made) = given_or_made(password)?;
-                sessions::reset_password(&app, &account, password)
+                let user = user_passwords::reset_of_account(&app, &account, password)
                     .await
                     .map_err(failed)?;
-                print_line(&format!("E-mail    {}", account.email));
+                print_line(&format!("E-mail    {}", user.email));
                 print_line(&password_line(made));
                 Ok(())
             }
@@ -145,7 +146,7 @@ fn given_or_made(given: PasswordArgs) -> Result<(Secret<String>, Option<String>)
     if let Some(file) = given.password_file {
         return Ok((read_secret(&file)?, None));
     }
-    let made = sessions::random_password().map_err(failed)?;
+    let made = random_password().map_err(failed)?;
     let shown = made.expose().clone();
     Ok((made, Some(shown)))
 }

@@ -1,9 +1,11 @@
 //! `garson backup` and `garson migrate`: copies of the data.
 
-use super::command::{CommandError, Outcome, print_line, with_app};
+use super::command::{CommandError, Outcome, failed, print_line, with_app};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
+use crate::flow::admin::audit::record_command;
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
 use garson_store::upkeep::copy;
@@ -12,6 +14,10 @@ use std::path::Path;
 
 pub fn backup(settings: &Settings, file: &Path) -> Outcome {
     with_app(settings, |app| async move {
+        let name = file.display().to_string();
+        record_command(&app, "backup", (RecordKind::Database, Verb::Copied), &name)
+            .await
+            .map_err(failed)?;
         let to = file.to_owned();
         let store = app.store.clone();
         tokio::task::spawn_blocking(move || store.backup(&to)).await??;

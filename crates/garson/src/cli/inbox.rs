@@ -4,8 +4,10 @@ use super::command::{CommandError, Outcome, failed, print_line, with_app};
 use crate::app::App;
 use crate::config::Settings;
 use crate::flow;
+use crate::flow::admin::audit::record_command;
 use crate::flow::read::operator;
 use clap::Subcommand;
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::InboxId;
 use garson_core::platform::IntakeOutcome;
 use std::sync::Arc;
@@ -85,6 +87,10 @@ async fn retry_all(app: &Arc<App>) -> Outcome {
 }
 
 async fn retry(app: &Arc<App>, id: InboxId) -> Result<bool, CommandError> {
+    let what = (RecordKind::Message, Verb::Retried);
+    record_command(app, "inbox retry", what, &id.to_string())
+        .await
+        .map_err(failed)?;
     let reception = flow::intake::inbox_retry::retry(app, id).await.map_err(failed)?;
     let (line, taken) = match reception {
         IntakeOutcome::Taken { order_id } => (format!("{id}  taken into order {order_id}"), true),

@@ -3,10 +3,16 @@
 use super::command::{CommandError, Outcome, failed, print_line, with_app};
 use super::rotate::{self, RotateArgs};
 use crate::config::Settings;
-use crate::flow::admin::accounts;
-use crate::flow::admin::accounts::Actor;
+use crate::flow::By;
+use crate::flow::admin::keys::NewKey;
+use crate::flow::admin::{accounts, keys};
 use clap::{Args, Subcommand};
-use garson_core::id::KeyId;
+use garson_core::id::{KeyId, RestaurantId};
+use garson_core::key_access::{KeyAccess, Scope};
+use garson_core::network::Network;
+use garson_core::permission::RestaurantScope;
+use garson_core::time::Timestamp;
+use std::time::Duration;
 
 #[derive(Args)]
 pub struct Whose {
@@ -21,9 +27,21 @@ pub enum KeyCommand {
     Issue {
         #[command(flatten)]
         whose: Whose,
-        /// What it is for
+        /// What people call it
         #[arg(long)]
         label: Option<String>,
+        /// What it is for, such as orders:read; may be repeated. Without it: everything
+        #[arg(long = "scope", value_parser = parse_scope)]
+        scopes: Vec<Scope>,
+        /// The id of a restaurant that it is for; may be repeated. Without it: all
+        #[arg(long = "restaurant")]
+        restaurants: Vec<RestaurantId>,
+        /// A network that it may be used from; may be repeated. Without it: all
+        #[arg(long = "network")]
+        networks: Vec<Network>,
+        /// After how many days it ends
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        expires_days: Option<u32>,
     },
     /// List the keys of an account
     List {
@@ -41,6 +59,24 @@ pub enum KeyCommand {
     },
 }
 
+fn parse_scope(name: &str) -> Result<Scope, String> {
+    Scope::named(name).ok_or_else(|| format!("one of {}", Scope::ALL.map(Scope::as_str).join(", ")))
+}
+
+/// What a key may do, in a few words.
+fn limits(access: &KeyAccess, expires_at: Option<Timestamp>) -> String {
+    let mut words = match &access.scopes {
+        None => vec!["everything".to_owned()],
+        Some(scopes) => scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+    };
+    if let RestaurantScope::Only(ids) = &access.restaurants {
+        words.push(format!("{} restaurants", ids.len()));
+    }
+    words.extend(access.networks.iter().map(|network| format!("from {network}")));
+    words.extend(expires_at.map(|at| format!("until {at}")));
+    words.join(", ")
+}
+
 pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
     with_app(settings, |app| async move {
         let command = match command {
@@ -54,8 +90,30 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
         };
         let account = accounts::by_email(&app, &whose.email).await.map_err(failed)?.id;
         match command {
-            KeyCommand::Issue { label, .. } => {
-                let key = accounts::issue_key(&app, account, KeyId::at(app.now()), label)
+            KeyCommand::Issue {
+                label,
+                scopes,
+                restaurants,
+                networks,
+                expires_days,
+                ..
+            } => {
+                let lifetime = expires_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 3600));
+                let new = NewKey {
+                    label,
+                    access: KeyAccess {
+                        scopes: (!scopes.is_empty()).then(|| scopes.into_iter().collect()),
+                        restaurants: if restaurants.is_empty() {
+                            RestaurantScope::All
+                        } else {
+                            RestaurantScope::Only(restaurants.into_iter().collect())
+                        },
+                        networks: networks.into_iter().collect(),
+                    },
+                    expires_at: lifetime.map(|lifetime| app.now().plus(lifetime)),
+                };
+                let by = By::operator(account, "key issue");
+                let key = keys::issue(&app, by, KeyId::at(app.now()), new)
                     .await
                     .map_err(failed)?;
                 print_line(&format!(
@@ -65,13 +123,17 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 ));
             }
             KeyCommand::List { .. } => {
-                for key in accounts::list_keys(&app, account).await.map_err(failed)? {
+                for key in keys::list(&app, account).await.map_err(failed)? {
                     let primary = if key.is_primary { "primary" } else { "-" };
                     let used = key
                         .last_used_at
                         .map_or_else(|| "never used".to_owned(), |at| at.to_string());
                     let label = key.label.unwrap_or_default();
-                    print_line(&format!("{}  …{}  {primary}  {used}  {label}", key.id, key.hint));
+                    let limits = limits(&key.access, key.expires_at);
+                    print_line(&format!(
+                        "{}  …{}  {primary}  {used}  {limits}  {label}",
+                        key.id, key.hint
+                    ));
                 }
             }
             KeyCommand::Rotate(_) => {}
@@ -79,7 +141,7 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 let id = id
                     .parse()
                     .map_err(|_| CommandError(format!("{id} is not the id of a key")))?;
-                accounts::revoke_key(&app, account, Actor::Owner, id)
+                keys::revoke(&app, By::operator(account, "key revoke"), id)
                     .await
                     .map_err(failed)?;
                 print_line("revoked");

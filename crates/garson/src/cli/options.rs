@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// Settings that every command accepts. Environment variables (GARSON_LISTEN …) and garson.toml set the same; flags win.
 #[derive(Args)]
 pub struct Options {
-    /// Read settings from this file instead of ./garson.toml
+    /// Read settings from this file instead of ./garson.toml, or else /etc/garson/garson.toml
     #[arg(long, global = true, env = "GARSON_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The data folder, with the SQLite database and the key file

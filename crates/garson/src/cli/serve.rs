@@ -22,9 +22,11 @@ pub struct ServeArgs {
 
 pub fn serve(settings: Settings) -> Outcome {
     telemetry::start_log(&settings.log);
+    let runtime = runtime()?;
+    let early = runtime.spawn(end_on_signal());
     let mut lock = lock_data(&settings).map_err(start)?;
     let app = App::open_server(settings, lock.as_mut()).map_err(start)?;
-    let (runtime, kept) = (runtime()?, Arc::clone(&app));
+    let kept = Arc::clone(&app);
     let done = runtime.block_on(async {
         let listener = listen(&app).await?;
         if !operator::has_accounts(&app).await.map_err(failed)? {
@@ -32,7 +34,7 @@ pub fn serve(settings: Settings) -> Outcome {
                 "there is no account yet: garson account create --name \"My restaurants\" --email me@example.com"
             );
         }
-        run(app, listener, || {}).await
+        run(app, listener, || early.abort()).await
     });
     runtime.shutdown_timeout(Duration::from_secs(1));
     // If files were removed or damaged while it ran, the lock is not released cleanly, so that the next start checks them.
@@ -45,6 +47,22 @@ pub fn serve(settings: Settings) -> Outcome {
         lock.end()?;
     }
     done
+}
+
+/// Ends the program at a signal until it handles signals itself: opening the storage may take minutes. As the first process of a
+/// container it would otherwise ignore them.
+async fn end_on_signal() {
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        return;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    tracing::info!("stopped before it had started");
+    std::process::exit(0);
 }
 
 /// Waits for storage to finish; `false` when it did not in time. PostgreSQL gets less time: it rolls back what was not committed.

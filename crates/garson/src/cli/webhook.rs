@@ -4,6 +4,7 @@ use super::command::{Outcome, failed, print_line, with_app};
 use crate::api::retry_json;
 use crate::app::App;
 use crate::config::Settings;
+use crate::flow::By;
 use crate::flow::admin::accounts;
 use crate::flow::deliver::resend_all;
 use crate::flow::read::{Direction, PageRequest, Resend, operator};
@@ -89,9 +90,16 @@ pub fn run(settings: &Settings, command: WebhookCommand) -> Outcome {
                 ..
             } => {
                 let id = ResendId::at(app.now());
-                let started = resend_all::start(&app, account, id, since, include_skipped)
-                    .await
-                    .map_err(failed)?;
+                let started = resend_all::start(
+                    &app,
+                    By::operator(account, "webhook retry"),
+                    None,
+                    id,
+                    since,
+                    include_skipped,
+                )
+                .await
+                .map_err(failed)?;
                 follow(&app, started, wait, json).await
             }
             WebhookCommand::Retries { json, .. } => {

@@ -8,9 +8,11 @@ use super::command::{CommandError, Outcome, failed, print_line, runtime};
 use super::options::Options;
 use super::{receive, serve};
 use crate::app::{App, lock_data};
-use crate::flow::admin::accounts::Actor;
+use crate::flow::By;
 use crate::flow::admin::integrations::IntegrationChange;
-use crate::flow::admin::{accounts, businesses, integrations, restaurants, sessions};
+use crate::flow::admin::keys::NewKey;
+use crate::flow::admin::randomness::random_password;
+use crate::flow::admin::{accounts, businesses, integrations, keys, restaurants, user_passwords};
 use crate::telemetry;
 use garson_core::business::BusinessFields;
 use garson_core::id::{AccountId, BusinessId, KeyId, RestaurantId};
@@ -103,7 +105,7 @@ async fn start_receiver(
 ) -> Result<JoinHandle<()>, CommandError> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/", listener.local_addr()?);
-    accounts::set_webhook(app, account, accounts::Actor::Owner, Some(url), None, None)
+    accounts::set_webhook(app, By::operator(account, "demo"), Some(url), None, None)
         .await
         .map_err(failed)?;
     Ok(tokio::spawn(receive::show_events(listener, reminder)))
@@ -132,17 +134,22 @@ fn password(listens_on: SocketAddr) -> Result<Secret<String>, CommandError> {
     if listens_on.ip().to_canonical().is_loopback() {
         Ok(Secret::new(PASSWORD.to_owned()))
     } else {
-        sessions::random_password().map_err(failed)
+        random_password().map_err(failed)
     }
 }
 
 /// A sample account with two restaurants; one that is there already gets a new key.
 async fn prepare(app: &Arc<App>, password: &Secret<String>) -> Result<Sample, CommandError> {
     if let Ok(account) = accounts::by_email(app, EMAIL).await {
-        sessions::reset_password(app, &account, password.clone())
+        user_passwords::reset_of_account(app, &account, password.clone())
             .await
             .map_err(failed)?;
-        let key = accounts::issue_key(app, account.id, KeyId::at(app.now()), Some("demo".to_owned()))
+        let new = NewKey {
+            label: Some("demo".to_owned()),
+            ..NewKey::default()
+        };
+        let by = By::operator(account.id, "demo");
+        let key = keys::issue(app, by, KeyId::at(app.now()), new)
             .await
             .map_err(failed)?;
         let known = restaurants::list(app, account.id, None).await.map_err(failed)?;
@@ -165,9 +172,14 @@ async fn prepare(app: &Arc<App>, password: &Secret<String>) -> Result<Sample, Co
         name: "Demo Gıda A.Ş.".to_owned(),
         ..BusinessFields::default()
     };
-    let business = businesses::create(app, account.id, BusinessId::at(app.now()), fields)
-        .await
-        .map_err(failed)?;
+    let business = businesses::create(
+        app,
+        By::operator(account.id, "demo"),
+        BusinessId::at(app.now()),
+        fields,
+    )
+    .await
+    .map_err(failed)?;
     let [first, second] = RESTAURANTS;
     let restaurants = [
         connect(app, account.id, business.id, first, 1).await?,
@@ -198,14 +210,25 @@ async fn connect(
         config: config.map(str::to_owned),
         ..RestaurantFields::default()
     };
-    let restaurant = restaurants::create(app, account, RestaurantId::at(app.now()), fields)
-        .await
-        .map_err(failed)?;
+    let restaurant = restaurants::create(
+        app,
+        By::operator(account, "demo"),
+        RestaurantId::at(app.now()),
+        fields,
+    )
+    .await
+    .map_err(failed)?;
     for platform in Platform::ALL {
         let change = platforms::integration(platform, number);
-        integrations::put(app, account, Actor::Owner, restaurant.id, platform.name(), change)
-            .await
-            .map_err(failed)?;
+        integrations::put(
+            app,
+            By::operator(account, "demo"),
+            restaurant.id,
+            platform.name(),
+            change,
+        )
+        .await
+        .map_err(failed)?;
     }
     Ok(restaurant.id)
 }
@@ -220,7 +243,7 @@ async fn connect_shop(app: &App, account: AccountId, restaurant: RestaurantId) -
         )]),
         default_cancel_reason: None,
     };
-    integrations::put(app, account, Actor::Owner, restaurant, "direct", change)
+    integrations::put(app, By::operator(account, "demo"), restaurant, "direct", change)
         .await
         .map_err(failed)?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::cli::command::{CommandError, failed};
+use crate::flow::By;
 use crate::flow::intake::receive::receive;
 use crate::flow::order_actions::act;
 use garson_core::id::{AccountId, OrderId};
@@ -44,7 +45,7 @@ pub async fn open(app: &Arc<App>, account: AccountId) -> Result<(), CommandError
     for (number, sample) in SAMPLES.iter().enumerate() {
         let order = place(app, number + 1, sample).await?;
         for _ in 0..3usize.saturating_sub(number) {
-            act::advance(app, account, order.to_string(), None)
+            act::advance(app, By::operator(account, "demo"), order.to_string(), None)
                 .await
                 .map_err(failed)?;
         }

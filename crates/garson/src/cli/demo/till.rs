@@ -1,10 +1,10 @@
 //! A sample POS: advances the orders of one restaurant.
 
 use crate::app::App;
-use crate::flow::Fault;
 use crate::flow::order_actions::act;
 use crate::flow::read::operator;
 use crate::flow::read::order_detail::detail;
+use crate::flow::{By, Fault};
 use garson_core::id::{AccountId, RestaurantId};
 use garson_core::order::{Courier, Status};
 use std::sync::Arc;
@@ -30,10 +30,12 @@ async fn step(app: &Arc<App>, account: AccountId, restaurant: RestaurantId) -> R
     for order in open.into_iter().filter(|order| order.updated_at < before) {
         let id = order.id.to_string();
         let moved = match order.status {
-            Status::Preparing if order.ready_at.is_none() => act::ready(app, account, id).await,
+            Status::Preparing if order.ready_at.is_none() => {
+                act::ready(app, By::operator(account, "demo"), id).await
+            }
             Status::Preparing | Status::OnTheWay => {
                 if is_delivered_by_restaurant(app, account, &id).await? {
-                    act::advance(app, account, id, None).await
+                    act::advance(app, By::operator(account, "demo"), id, None).await
                 } else {
                     continue;
                 }
