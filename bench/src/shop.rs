@@ -5,8 +5,8 @@ use crate::error::Fallible;
 use crate::order_body::{SHOP_KEY, inbound_key, store_id};
 use garson::app::App;
 use garson::config::Settings;
+use garson::flow::By;
 use garson::flow::Fault;
-use garson::flow::admin::accounts::Actor;
 use garson::flow::admin::integrations::IntegrationChange;
 use garson::flow::admin::{accounts, integrations, restaurants};
 use garson_core::clock::Clock;
@@ -93,7 +93,7 @@ pub async fn make_many(
         let email = format!("bench-{number}@example.com");
         let shop = make_named(app, &email, number..number + 1, &inbound_key(number)).await?;
         if let Some(url) = url(number) {
-            accounts::set_webhook(app, shop.account, accounts::Actor::Owner, Some(url), None, None)
+            accounts::set_webhook(app, By::system(shop.account), Some(url), None, None)
                 .await
                 .map_err(failed)?;
         }
@@ -121,7 +121,7 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
         name: format!("Branch {number}"),
         ..RestaurantFields::default()
     };
-    let restaurant = restaurants::create(app, account, RestaurantId::at(app.now()), fields)
+    let restaurant = restaurants::create(app, By::system(account), RestaurantId::at(app.now()), fields)
         .await
         .map_err(failed)?;
     let key = Secret::new(inbound.to_owned());
@@ -131,7 +131,7 @@ async fn make_branch(app: &App, account: AccountId, number: usize, inbound: &str
         credentials: Some(vec![("inboundKey".to_owned(), Some(key))]),
         default_cancel_reason: None,
     };
-    integrations::put(app, account, Actor::Owner, restaurant.id, "direct", change)
+    integrations::put(app, By::system(account), restaurant.id, "direct", change)
         .await
         .map_err(failed)?;
     let id = restaurant.id;

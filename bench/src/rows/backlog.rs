@@ -13,7 +13,8 @@ use crate::shop::Shop;
 use crate::sink::Command;
 use crate::table::{Finding, Goal, Series};
 use garson::app::App;
-use garson::flow::admin::accounts::{Actor, set_webhook};
+use garson::flow::By;
+use garson::flow::admin::accounts::set_webhook;
 use garson_store::StoreError;
 use garson_store::tables::{accounts, deliveries};
 use std::path::{Path, PathBuf};
@@ -97,7 +98,7 @@ fn direct(data: &Path, partner: &ReceiverProcess) -> Fallible<i64> {
                 0 => partner.ports.silent(0),
                 _ => partner.ports.answering(number),
             };
-            set_webhook(&app, shop.account, Actor::Owner, Some(url), None, None)
+            set_webhook(&app, By::system(shop.account), Some(url), None, None)
                 .await
                 .map_err(shop::failed)?;
             if number > 0 {

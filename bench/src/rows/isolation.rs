@@ -14,7 +14,7 @@ use crate::shop;
 use crate::sink::Command;
 use crate::steady_load;
 use crate::table::{Finding, Goal, Series};
-use garson::flow::admin::accounts::Actor;
+use garson::flow::By;
 use garson::flow::admin::integrations;
 use garson::flow::admin::integrations::IntegrationChange;
 use garson::flow::admin::restaurants;
@@ -161,8 +161,7 @@ async fn make_tenants(data: &Path, partner: &ReceiverProcess, hanging_polls: usi
     ]);
     integrations::put(
         &app,
-        hostile.account,
-        Actor::Owner,
+        By::system(hostile.account),
         branch.restaurant,
         "direct",
         change,
@@ -175,7 +174,7 @@ async fn make_tenants(data: &Path, partner: &ReceiverProcess, hanging_polls: usi
             ..RestaurantFields::default()
         };
         let id = RestaurantId::at(app.now());
-        restaurants::create(&app, hostile.account, id, fields)
+        restaurants::create(&app, By::system(hostile.account), id, fields)
             .await
             .map_err(shop::failed)?;
         let change = IntegrationChange {
@@ -183,7 +182,7 @@ async fn make_tenants(data: &Path, partner: &ReceiverProcess, hanging_polls: usi
             remote_id: Some(Some(format!("{number}:{number}"))),
             ..credentials(&[("apiKey", "bench-api-key"), ("apiSecret", "bench-api-secret")])
         };
-        integrations::put(&app, hostile.account, Actor::Owner, id, "trendyol", change)
+        integrations::put(&app, By::system(hostile.account), id, "trendyol", change)
             .await
             .map_err(shop::failed)?;
     }

@@ -10,6 +10,7 @@ use crate::process::{Server, fresh_folder};
 use crate::server;
 use crate::shop;
 use crate::table::{Finding, Goal};
+use garson::flow::By;
 use garson::flow::products::availability::{ProductSwitch, Switch, SwitchTo, set_within};
 use garson_core::id::RestaurantId;
 use garson_core::store_control::Requester;
@@ -155,7 +156,7 @@ fn request_off(data: &Path, chain: &Chain) -> Fallible<usize> {
                     providers: Vec::new(),
                     requester: Requester::Panel,
                 };
-                set_within(&app, chain.account, switch, Duration::ZERO)
+                set_within(&app, By::system(chain.account), switch, Duration::ZERO)
                     .await
                     .map_err(shop::failed)?;
             }

@@ -4,6 +4,7 @@ mod backlog;
 mod board;
 mod deliver;
 mod effort;
+mod endpoints;
 mod intake;
 mod isolation;
 mod items;
@@ -25,7 +26,7 @@ use std::time::Instant;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
 
-const ROWS: [(&str, Row); 21] = [
+const ROWS: [(&str, Row); 22] = [
     ("commits", intake::commits),
     ("intake", intake::rate),
     ("list", pages::list),
@@ -42,6 +43,7 @@ const ROWS: [(&str, Row); 21] = [
     ("items", items::items),
     ("deliver", deliver::deliver),
     ("deliver-postgres", deliver::deliver_postgres),
+    ("endpoints", endpoints::endpoints),
     ("latency", latency::latency),
     ("neighbours", neighbours::neighbours),
     ("isolation", isolation::isolation),

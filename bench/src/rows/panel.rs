@@ -12,7 +12,8 @@ use crate::process::Server;
 use crate::server;
 use crate::shop::{self, EMAIL, failed};
 use crate::table::{Finding, Goal, Series};
-use garson::flow::admin::{accounts, sessions};
+use garson::flow::admin::sign_in::{self as entrance, Origin, SignIn};
+use garson::flow::admin::{accounts, user_passwords};
 use garson_core::secret::Secret;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
@@ -91,13 +92,16 @@ pub fn sign_in_to(data: &Path) -> Fallible<String> {
     let password = || Secret::new("bench password".to_owned());
     client::runtime()?.block_on(async {
         let account = accounts::by_email(&app, EMAIL).await.map_err(failed)?;
-        sessions::reset_password(&app, &account, password())
+        user_passwords::reset_of_account(&app, &account, password())
             .await
             .map_err(failed)?;
-        let held = sessions::sign_in(&app, EMAIL, password(), sessions::Origin::default())
+        let held = entrance::sign_in(&app, EMAIL, password(), Origin::default())
             .await
             .map_err(failed)?;
-        Ok(held.session.expose().clone())
+        match held {
+            SignIn::Done(held) => Ok(held.session.expose().clone()),
+            SignIn::NeedsCode(_) => Err("the user has a second factor".into()),
+        }
     })
 }
 

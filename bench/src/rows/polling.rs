@@ -10,7 +10,7 @@ use crate::server;
 use crate::shop;
 use crate::table::{Finding, Goal, Series};
 use garson::app::App;
-use garson::flow::admin::accounts::Actor;
+use garson::flow::By;
 use garson::flow::admin::integrations::IntegrationChange;
 use garson::flow::admin::{accounts, integrations, restaurants};
 use garson_core::id::{AccountId, RestaurantId};
@@ -180,10 +180,10 @@ async fn connect_one(
         ..RestaurantFields::default()
     };
     let id = RestaurantId::at(app.now());
-    let made = restaurants::create(&app, account, id, fields)
+    let made = restaurants::create(&app, By::system(account), id, fields)
         .await
         .map_err(shop::failed)?;
-    integrations::put(&app, account, Actor::Owner, made.id, &key, change)
+    integrations::put(&app, By::system(account), made.id, &key, change)
         .await
         .map_err(shop::failed)?;
     Ok(made.id)
