@@ -48,6 +48,7 @@ macro_rules! on_both {
 }
 
 mod api;
+mod audit;
 mod browser;
 mod cli;
 mod cluster;
@@ -61,6 +62,7 @@ mod operators;
 mod panel;
 mod platforms;
 mod printing;
+mod privacy;
 mod products;
 mod server;
 mod stores;

@@ -60,6 +60,8 @@ struct Property {
     retry: String,
     printer: String,
     channel: String,
+    user: String,
+    endpoint: String,
 }
 
 async fn property(service: &TestService) -> Property {
@@ -90,7 +92,12 @@ async fn property(service: &TestService) -> Property {
     .await;
     let channel = json!({ "name": "Mail", "kind": "email", "recipients": ["a@example.com"] });
     let channel = service.a.post("/channels", &channel).await.data();
+    let users = service.a.get("/users").await.data();
+    let endpoint = json!({ "url": "https://kds.example.com/", "events": ["menu.degisti"], "signed": true });
+    let endpoint = service.a.post("/webhook-endpoints", &endpoint).await.data();
     Property {
+        user: users[0]["id"].as_str().unwrap().to_owned(),
+        endpoint: endpoint["id"].as_str().unwrap().to_owned(),
         channel: channel["id"].as_str().unwrap().to_owned(),
         retry,
         printer: printer["id"].as_str().unwrap().to_owned(),
@@ -112,9 +119,11 @@ async fn look(client: &ApiClient, own: &Property) -> Vec<Value> {
         "/restaurants",
         "/webhook",
         "/webhook/deliveries",
+        "/webhook-endpoints",
         "/webhook/deliveries/retries",
         "/printers",
         "/channels",
+        "/users",
         "/notices",
         "/orders/grouped-payments",
         "/reports/summary",
@@ -161,7 +170,13 @@ fn body_for(method: &str, path: &str) -> Value {
         ("POST", "/restaurants/{restaurantId}/prices/preview") => {
             json!({ "prices": [{ "productId": SOME_ID, "price": 1 }] })
         }
+        ("PATCH", "/webhook-endpoints/{endpointId}") => json!({ "label": "Taken over" }),
+        ("POST", "/webhook-endpoints/{endpointId}/secret/rotate") => json!({ "overlapHours": 1 }),
+        ("POST", "/webhook-endpoints/{endpointId}/deliveries/retry") => {
+            json!({ "since": "2026-01-01T00:00:00Z" })
+        }
         ("POST", "/restaurants/{restaurantId}/prices") => json!({ "previewId": SOME_ID }),
+        ("PATCH", "/users/{userId}") => json!({ "name": "Taken over" }),
         _ => json!({}),
     }
 }
@@ -188,6 +203,10 @@ async fn no_operation_accesses_another_account(service: TestService) {
             .replace("{retryId}", &own.retry)
             .replace("{printerId}", &own.printer)
             .replace("{channelId}", &own.channel)
+            .replace("{userId}", &own.user)
+            .replace("{erasureId}", SOME_ID)
+            .replace("{endpointId}", &own.endpoint)
+            .replace("{eventId}", &own.event)
             .replace("{productId}", SOME_ID)
             .replace("{priceChangeId}", SOME_ID)
             .replace("{catalogPushId}", SOME_ID)

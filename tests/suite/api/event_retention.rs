@@ -1,10 +1,10 @@
 //! Events are removed after the retention period; clients with older cursors get an explicit error.
 
 use crate::support::TestService;
-use garson::flow::admin::accounts;
+use garson::flow::admin::{accounts, keys};
 use garson::flow::read::event_feed::{Follower, Next, Pass, Start};
 use garson_core::presence::PresenceKind;
-use garson_store::tables::{accounts as store, keys};
+use garson_store::tables::accounts as store;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,7 +153,7 @@ async fn stream_ends_when_its_next_events_are_removed(service: TestService) {
         .await
         .unwrap()
         .id;
-    let key = accounts::list_keys(&service.app, account).await.unwrap()[0].id;
+    let key = keys::list(&service.app, account).await.unwrap()[0].id;
     let start = Start::After {
         place: 0,
         given: "cursor",
@@ -191,11 +191,12 @@ async fn stream_ends_when_its_next_events_are_removed(service: TestService) {
         .await
         .unwrap();
     assert!(slow.place() < span.removed_up_to && span.removed_up_to <= quick.place());
+    let now = service.app.now();
     assert!(
         service
             .app
             .store
-            .read(move |tx| keys::exists(tx, key))
+            .read(move |tx| garson_store::tables::keys::is_valid(tx, key, now))
             .await
             .unwrap()
     );

@@ -1,6 +1,7 @@
 //! `Idempotency-Key`: a repeated request gets the first response for a day.
 
 use crate::support::{Backend, CannedResponse, Receiver, TestService, block_on, request};
+use garson::flow::By;
 use garson::flow::order_actions::act;
 use garson_core::time::Timestamp;
 use garson_store::Tx;
@@ -352,9 +353,14 @@ async fn step_is_taken_once_despite_a_crash_before_the_response(service: TestSer
     service.app.store.write(account, reserve).await.unwrap();
     // The first run takes the step and dies; the second sees that it was taken.
     for _ in 0..2 {
-        let step = act::advance(&service.app, account, id.clone(), Some(Arc::clone(&keyed)))
-            .await
-            .unwrap();
+        let step = act::advance(
+            &service.app,
+            By::system(account),
+            id.clone(),
+            Some(Arc::clone(&keyed)),
+        )
+        .await
+        .unwrap();
         assert_eq!((step.before.code(), step.after.status.code()), (400, 500));
     }
 }

@@ -27,7 +27,8 @@ async fn new_key_is_shown_once_and_works(service: TestService) {
     let secret = made["apiKey"].as_str().unwrap().to_owned();
     let wanted = json!({
         "id": made["id"], "label": "Kasa", "hint": secret[secret.len() - 4..], "isPrimary": false,
-        "createdAt": "2026-03-01T09:00:00.000Z", "lastUsedAt": null, "apiKey": secret,
+        "createdAt": "2026-03-01T09:00:00.000Z", "lastUsedAt": null, "apiKey": secret, "scopes": null,
+        "restaurantIds": null, "networks": [], "expiresAt": null, "replacedBy": null, "lastUsedFrom": null,
     });
     assert_eq!(made, wanted);
     let listed = service.a.get("/keys").await;
@@ -39,7 +40,7 @@ async fn new_key_is_shown_once_and_works(service: TestService) {
             .as_array()
             .unwrap()
             .iter()
-            .all(|key| key.as_object().unwrap().len() == 6)
+            .all(|key| key.as_object().unwrap().len() == 12)
     );
     ApiClient::new(service.addr, &secret).get("/orders").await.data();
     // Nothing is required, so nothing need be sent.

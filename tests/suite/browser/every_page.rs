@@ -51,8 +51,15 @@ mod case {
             );
         }
         browser.forget_cookies().await;
-        browser.go("/sign-in").await;
-        wrong.extend(axe::violations(browser).await);
+        for path in ["/sign-in", "/forgot-password"] {
+            browser.go(path).await;
+            wrong.extend(
+                too_wide(&setup)
+                    .await
+                    .map(|it| format!("{path} is too wide: {it}")),
+            );
+            wrong.extend(axe::violations(browser).await);
+        }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 

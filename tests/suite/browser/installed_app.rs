@@ -51,5 +51,11 @@ mod case {
         browser.picture("offline").await;
         line.mend();
         browser.wait_for_text("h1", "Siparişler").await;
+        // A proxy whose server is away says so with a page that would stay.
+        line.cut_with_502();
+        browser.go("/orders").await;
+        browser.wait_for_text("h1", "Bağlantı yok").await;
+        line.mend();
+        browser.wait_for_text("h1", "Siparişler").await;
     }
 }

@@ -24,11 +24,12 @@ const LONGEST: f64 = 2_000.0;
 /// Dots that may differ in a picture.
 const MOST_DIFFERENCES: usize = 20;
 
-/// What differs from run to run gets a fixed text: ids, keys, ports, durations, the browser's version, other open boards.
+/// What differs from run to run gets a fixed text: ids, keys, secrets, ports, durations, the browser's version, other open boards.
 const MASK: &str = r"
     const fixed = (text) => text
         .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '00000000-0000-0000-0000-000000000000')
         .replace(/[0-9a-f]{8}…[0-9a-f]{4}/g, '00000000…0000').replace(/^…[\w-]{4}$/, '…0000')
+        .replace(/\b(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}\b/g, 'AAAA '.repeat(8).trim())
         .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:8080').replace(/[\d.,]+ ms/g, '1 ms').replace(/Chrome \d+/g, 'Chrome 1');
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -36,6 +37,8 @@ const MASK: &str = r"
         if (text !== walker.currentNode.data) walker.currentNode.data = text;
     }
     for (const input of document.querySelectorAll('input:not([type=hidden]), textarea')) input.value = fixed(input.value);
+    // The QR code of a second factor.
+    for (const code of document.querySelectorAll('main p > svg[role=img] path')) code.remove();
     const watching = document.getElementById('watching')?.closest('.card');
     if (watching) watching.hidden = true;
     document.activeElement?.blur();

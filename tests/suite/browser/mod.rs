@@ -24,4 +24,5 @@ mod setup;
 mod sign_in;
 mod stores;
 mod tcp_proxy;
+mod users;
 mod webhook;

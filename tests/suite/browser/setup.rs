@@ -3,6 +3,7 @@
 use crate::support::{
     Backend, Browser, PanelUser, PlatformOrder, PlatformWorld, block_on, disable_polling, fast_sim_settings,
 };
+use garson::config::Settings;
 use garson_sim::Platform;
 use garson_sim::views::{Courier, OrderRequest};
 use serde_json::json;
@@ -26,21 +27,24 @@ pub(super) use browser_tests;
 
 /// Runs a case with a signed-in browser that runs scripts.
 pub fn run(case: impl AsyncFnOnce(Setup)) {
-    block_on(async {
+    block_on(async { case(Setup::open(|_| ()).await).await });
+}
+
+impl Setup {
+    pub async fn open(change: impl FnOnce(&mut Settings)) -> Self {
         let world = PlatformWorld::open_with(Backend::Sqlite, fast_sim_settings(), |settings| {
             disable_polling(settings);
             // Receivers of events are on this machine too.
             settings.allow_private_targets = true;
+            change(settings);
         })
         .await;
         let browser = Browser::open(world.service.addr).await;
-        let setup = Setup { browser, world };
+        let setup = Self { browser, world };
         setup.enter(&setup.world.service.user().await).await;
-        case(setup).await;
-    });
-}
+        setup
+    }
 
-impl Setup {
     /// Gives the browser the cookies of a signed-in user.
     pub async fn enter(&self, user: &PanelUser) {
         self.browser.go("/sign-in").await;

@@ -9,7 +9,35 @@ browser_tests! {
 
 mod case {
     use super::super::setup::Setup;
-    use crate::support::{ENTER, PASSWORD};
+    use crate::panel::openid::name_provider;
+    use crate::support::{ENTER, PASSWORD, Person, Screen, TestProvider, axe, block_on};
+
+    #[test]
+    fn user_signs_in_at_the_provider() {
+        block_on(async {
+            let provider = TestProvider::start().await;
+            let setup = Setup::open(|settings| name_provider(settings, &provider)).await;
+            let browser = &setup.browser;
+            axe::prepare(browser).await;
+            browser.resize(Screen::Phone).await;
+            browser.forget_cookies().await;
+            browser.go("/sign-in?next=%2Fkeys").await;
+            assert_eq!(axe::violations(browser).await, [] as [String; 0]);
+            let service = setup.world.service.addr;
+            provider.let_arrive(Person::new("id-1", "first@example.com"), service);
+            browser.click("a[href^='/sign-in/openid']").await;
+            browser.arrives_at("/keys").await;
+            browser.go("/sessions").await;
+            assert_eq!(axe::violations(browser).await, [] as [String; 0]);
+            // Somebody else has no access.
+            browser.forget_cookies().await;
+            provider.let_arrive(Person::new("id-2", "nobody@example.com"), service);
+            browser.go("/sign-in").await;
+            browser.click("a[href^='/sign-in/openid']").await;
+            browser.wait_for_text("main", "etkin bir kullanıcı yok").await;
+            assert_eq!(axe::violations(browser).await, [] as [String; 0]);
+        });
+    }
 
     pub async fn user_signs_in_and_out(setup: Setup) {
         let browser = &setup.browser;

@@ -8,17 +8,29 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 22] = [
+    let commands: [&[&str]; 34] = [
         &[],
         &["serve"],
         &["demo"],
         &["account"],
         &["account", "create"],
         &["account", "list"],
+        &["user"],
+        &["user", "list"],
+        &["user", "invite"],
+        &["user", "reset-password"],
+        &["user", "disable-two-factor"],
         &["key"],
         &["key", "issue"],
         &["key", "list"],
         &["key", "revoke"],
+        &["audit"],
+        &["audit", "verify"],
+        &["audit", "list"],
+        &["privacy"],
+        &["privacy", "search"],
+        &["privacy", "export"],
+        &["privacy", "erase"],
         &["inbox"],
         &["webhook"],
         &["webhook", "deliveries"],
@@ -47,7 +59,7 @@ fn every_command_has_help() {
     whole.arg("--help");
     let shown = program_run(whole).out;
     for name in [
-        "serve", "demo", "account", "key", "backup", "migrate", "doctor", "openapi",
+        "serve", "demo", "account", "user", "key", "backup", "migrate", "doctor", "openapi",
     ] {
         assert!(shown.contains(&format!("  {name}")), "{name} is not in the help");
     }

@@ -13,10 +13,11 @@ use std::collections::BTreeSet;
 const MARK: &str = "MARK";
 
 /// The fields of an attempt's line, beside those of every line.
-const ATTEMPT: [&str; 8] = [
+const ATTEMPT: [&str; 9] = [
     "account",
     "age_millis",
     "attempt",
+    "endpoint",
     "event",
     "message",
     "millis",

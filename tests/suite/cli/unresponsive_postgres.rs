@@ -213,7 +213,7 @@ fn startup_waits_for_the_database() {
         })
         .await;
         stopped.terminate();
-        assert!(!stopped.ended().await);
+        assert!(stopped.ended().await, "{}", stopped.printed());
         // Commands do not wait.
         let mut command = command();
         command

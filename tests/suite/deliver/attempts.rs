@@ -37,6 +37,7 @@ async fn first_attempt_is_immediate_and_sends_the_event_bytes(backend: Backend) 
     let wanted = json!({
         "number": 1, "at": "2026-03-01T09:00:00.000Z", "url": setup.receiver.url("/olay"), "statusCode": 200,
         "durationMs": attempt["durationMs"], "timing": attempt["timing"], "explanation": "answered 200",
+        "response": "content-length: 0\nconnection: close\n\n",
     });
     assert_eq!(attempt, &wanted);
     let timing = &attempt["timing"];

@@ -3,6 +3,7 @@
 mod attempts;
 mod clock_changes;
 mod crash;
+mod endpoints;
 mod failure_reasons;
 mod isolation;
 mod many_accounts;

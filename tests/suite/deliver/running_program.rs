@@ -142,6 +142,11 @@ pub struct OrderLoad {
 }
 
 impl OrderLoad {
+    /// How many events have been acknowledged so far.
+    pub fn count(&self) -> usize {
+        self.acknowledged.lock().unwrap().len()
+    }
+
     /// Ends it; answers what was acknowledged: the shop's order and the number of the event that it made.
     pub async fn finish(self) -> BTreeSet<(String, i64)> {
         self.is_over.store(true, Ordering::SeqCst);

@@ -43,17 +43,26 @@ async fn quotas_limit_restaurants_keys_and_orders_of_own_shops(backend: Backend)
             "unlimited",
             "--keys",
             "2",
+            "--endpoints",
+            "1",
             "--orders-per-day",
             "2",
             "--json",
         ],
     );
     let set: serde_json::Value = serde_json::from_str(set.out.trim()).unwrap();
-    let wanted = json!({ "restaurants": null, "keys": 2, "endpoints": null, "ordersPerDay": 2 });
+    let wanted = json!({ "restaurants": null, "keys": 2, "endpoints": 1, "ordersPerDay": 2 });
     assert_eq!(set, wanted);
     service.a.post("/restaurants", &second).await.data();
     service.a.act("/keys").await.data();
     service.a.act("/keys").await.refused(403, "quota_reached");
+    let endpoint = json!({ "url": "https://kds.example.com/" });
+    service.a.post("/webhook-endpoints", &endpoint).await.data();
+    service
+        .a
+        .post("/webhook-endpoints", &endpoint)
+        .await
+        .refused(403, "quota_reached");
     // The panel says it too.
     let mut user = service.user().await;
     let form = user.open("/keys").await.form("/keys");

@@ -66,6 +66,15 @@ const PAGES: &[&str] = &[
     "/orders?q=nobody",
     "/orders/{order}",
     "/sessions",
+    "/account",
+    "/account/two-factor",
+    "/users",
+    "/users/new",
+    "/users/{user}",
+    "/audit",
+    "/audit?record=restaurant&actor=key&from=2026-01-01&restaurant={restaurant}",
+    "/audit?id=nobody",
+    "/privacy",
     "/reports",
     "/reports?restaurant={restaurant}&from=2026-03-01&to=2026-03-01",
     "/reports?list=marked",
@@ -81,6 +90,9 @@ const PAGES: &[&str] = &[
     "/webhook?state=failed&order=K-1",
     "/webhook?event=siparis.olusturuldu&from=2026-03-01&to=2026-03-01",
     "/webhook/deliveries/{delivery}",
+    "/webhook/endpoints",
+    "/webhook/endpoints/new",
+    "/webhook/endpoints/{endpoint}",
     // In debug builds only, as tests are.
     "/panel/components",
 ];
@@ -129,12 +141,20 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
                                       "headers": { "x-key": "abc" }, "secrets": { "pin": "1" } });
     let channel = service.a.post("/channels", &channel).await.data();
     let channel = channel["id"].as_str().unwrap();
+    let endpoint =
+        serde_json::json!({ "label": "Mutfak ekranı", "url": "https://kds.invalid/olay", "signed": true });
+    let endpoint = service.a.post("/webhook-endpoints", &endpoint).await.data();
+    let endpoint = endpoint["id"].as_str().unwrap();
     let steps = serde_json::json!({ "steps": [
         { "when": "beforeAcceptBy", "seconds": 60, "action": "ring" },
         { "when": "age", "seconds": 120, "action": "message", "channelId": channel },
     ] });
     let escalation = format!("/restaurants/{}/escalation", shop.restaurant);
     service.a.put(&escalation, &steps).await.success();
+    let new = serde_json::json!({ "email": "ayse@example.com", "role": "shift", "name": "Ayşe Yılmaz",
+                                  "restaurantIds": [shop.restaurant] });
+    let user = service.a.post("/users", &new).await.data();
+    let user = user["id"].as_str().unwrap();
     let (product, change) = furnish_products(service, &shop.restaurant).await;
     let paths = PAGES
         .iter()
@@ -144,8 +164,10 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
                 .replace("{delivery}", delivery)
                 .replace("{business}", &business)
                 .replace("{channel}", channel)
+                .replace("{endpoint}", endpoint)
                 .replace("{product}", &product)
                 .replace("{change}", &change)
+                .replace("{user}", user)
         })
         .collect();
     (service.user().await, paths)

@@ -11,6 +11,9 @@ cases! {
     revoking_the_primary_key_shows_a_warning
     a_key_is_made_primary_and_revoked
     keys_of_other_accounts_are_invisible
+    limits_are_chosen_and_shown
+    key_is_replaced_once
+    developer_gives_no_more_than_programs_need
 }
 
 async fn issue(user: &mut PanelUser, label: &str) -> String {
@@ -150,4 +153,87 @@ async fn keys_of_other_accounts_are_invisible(service: TestService) {
         }
     }
     service.b.get("/keys").await.data();
+}
+
+async fn limits_are_chosen_and_shown(service: TestService) {
+    let shop = service.shop(&service.a, "moda").await;
+    let mut user = service.user().await;
+    let form = user.open("/keys").await.form("/keys");
+    let restaurant = format!("restaurant.{}", shop.restaurant);
+    let chosen = [
+        ("label", "Kasa"),
+        ("access", "some"),
+        ("scope.orders:read", "on"),
+        (restaurant.as_str(), "on"),
+        ("days", "30"),
+        ("networks", "127.0.0.0/8, 2001:db8::/32"),
+    ];
+    let page = user.submit(&form, &chosen).await;
+    let key = page.within("issued-key", "code").text();
+    let text = page.text();
+    for shown in [
+        "Siparişleri görme",
+        "moda",
+        "127.0.0.0/8, 2001:db8::/32",
+        "son gün: 31.03.2026",
+    ] {
+        assert!(text.contains(shown), "{shown}: {text}");
+    }
+    let client = ApiClient::new(service.addr, &key);
+    client.get("/orders").await.data();
+    client
+        .get("/restaurants")
+        .await
+        .refused(403, "insufficient_scope");
+    // What cannot be is said at its field, and the rest of the form is kept.
+    let form = user.open("/keys").await.form("/keys");
+    let page = user
+        .submit(&form, &[("label", "Kasa 2"), ("networks", "here")])
+        .await;
+    assert_eq!(page.status, 422);
+    assert_eq!(page.form("/keys").value("label"), "Kasa 2");
+    let none = user.submit(&form, &[("access", "some")]).await;
+    assert_eq!(none.status, 422);
+    assert_eq!(service.count("api_keys"), 3);
+}
+
+async fn key_is_replaced_once(service: TestService) {
+    let mut user = service.user().await;
+    let keys = service.a.get("/keys").await.data();
+    let path = format!("/keys/{}/rotate", keys[0]["id"].as_str().unwrap());
+    let form = user.open("/keys").await.form(&path);
+    let page = user.submit(&form, &[]).await;
+    let key = page.within("issued-key", "code").text();
+    assert!(page.has("Yenileniyor"), "{}", page.text());
+    ApiClient::new(service.addr, &key).get("/orders").await.data();
+    service.a.get("/orders").await.data();
+    service.advance(Duration::from_secs(11));
+    let again = user.submit(&form, &[]).await;
+    assert!(
+        again.has("Bu formla anahtar zaten oluşturulmuştu"),
+        "{}",
+        again.text()
+    );
+    assert_eq!(service.count("api_keys"), 3);
+}
+
+async fn developer_gives_no_more_than_programs_need(service: TestService) {
+    let (_, mut user) = service.colleague("dev@example.com", "developer", None).await;
+    let page = user.open("/keys").await;
+    assert!(
+        !page.has("Müşterilerin kişisel verileri") && !page.has("Her şey"),
+        "{}",
+        page.text()
+    );
+    let form = page.form("/keys");
+    let page = user.submit(&form, &[("scope.orders:act", "on")]).await;
+    let key = page.within("issued-key", "code").text();
+    ApiClient::new(service.addr, &key).get("/orders").await.data();
+    for forged in [("access", "all"), ("scope.privacy", "on")] {
+        let form = user.open("/keys").await.form("/keys");
+        let body = form.forged(forged.0, Some(forged.1));
+        let reply = user.send("POST", "/keys", &[], &body).await;
+        assert_eq!(reply.status, 403, "{forged:?}");
+    }
+    assert_eq!(service.count("api_keys"), 3);
 }

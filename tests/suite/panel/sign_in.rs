@@ -8,6 +8,7 @@ cases! {
     too_many_wrong_passwords_lock_the_address
     concurrent_guesses_are_all_counted
     idle_session_ends
+    orders_do_not_wait_for_passwords
     ; sqlite_only:
     sign_in_does_not_reveal_whether_an_account_exists
     cookies_are_http_only_and_same_site
@@ -321,4 +322,33 @@ async fn sign_in_flood_delays_no_other_request(backend: Backend) {
     assert!(took < Duration::from_secs(8), "{took:?}");
     let answers = flood.join_all().await;
     assert!(answers.contains(&429) && answers.iter().all(|status| [401, 429].contains(status)));
+}
+
+/// Checking a password takes long on purpose. While many are checked, orders are taken.
+async fn orders_do_not_wait_for_passwords(service: TestService) {
+    service.give_password(EMAIL).await;
+    let shop = service.shop(&service.a, "moda").await;
+    let mut checks = tokio::task::JoinSet::new();
+    for _ in 0..4 {
+        let mut user = service.anonymous_user();
+        checks.spawn(async move {
+            for _ in 0..10 {
+                let page = user.sign_in(EMAIL, PASSWORD).await;
+                assert_eq!(page.path, "/", "{} {}", page.status, page.text());
+            }
+        });
+    }
+    let mut taken = 0;
+    while !checks.is_empty() {
+        let id = format!("K-{taken}");
+        tokio::select! {
+            ended = checks.join_next() => ended.unwrap().unwrap(),
+            _ = shop.order(&id) => taken += 1,
+        }
+    }
+    // Each check takes tens of milliseconds of a thread; an order that waited for them would be one of few.
+    assert!(
+        taken >= 10,
+        "only {taken} orders were taken while passwords were checked"
+    );
 }

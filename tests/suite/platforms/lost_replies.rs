@@ -3,6 +3,7 @@
 
 use super::expected_calls::answered;
 use crate::support::{Backend, BusyWriter, PlatformWorld, disable_polling, fast_sim_settings};
+use garson::flow::By;
 use garson::flow::Fault;
 use garson::flow::order_actions::act;
 use garson_core::id::AccountId;
@@ -74,7 +75,7 @@ async fn a_repeat_after_a_lost_answer_is_a_new_question(backend: Backend) {
     first.begun().await;
     let verifying = tokio::spawn({
         let (app, id) = (Arc::clone(app), placed.id.clone());
-        async move { act::verify(&app, account, id, None).await }
+        async move { act::verify(&app, By::system(account), id, None).await }
     });
     let_others_run().await;
     let second = BusyWriter::submit(app, account);
@@ -102,7 +103,7 @@ async fn the_question_of_a_client_that_disconnects_is_put(backend: Backend) {
     busy_writer.begun().await;
     let verifying = tokio::spawn({
         let (app, id) = (Arc::clone(app), placed.id.clone());
-        async move { act::verify(&app, account, id, None).await }
+        async move { act::verify(&app, By::system(account), id, None).await }
     });
     let_others_run().await;
     verifying.abort();

@@ -10,6 +10,7 @@ cases! {
     announced_bodies_delay_no_order
     anonymous_forms_are_limited_in_size
     compressed_bodies_are_refused_as_such
+    refusal_arrives_although_the_body_is_still_sent
 }
 
 /// Sends a head that announces a body, and some of the body.
@@ -62,6 +63,36 @@ async fn anonymous_forms_are_limited_in_size(service: TestService) {
     assert_eq!(send(service.addr, chunked.as_bytes()).await.status, 413);
     let small = request("POST", "/sign-in", &[kind], b"csrf=x");
     assert_ne!(send(service.addr, &small).await.status, 413);
+}
+
+/// A proxy takes a reset for a failure of the node, and lets other clients pay for it.
+async fn refusal_arrives_although_the_body_is_still_sent(service: TestService) {
+    for (path, length, status) in [
+        ("/web-api/v1/businesses", 900_000, "401"),
+        ("/hooks/direct/orders", 900_000, "401"),
+        ("/sign-in", 200_000, "413"),
+        ("/web-api/v1/nothing", 900_000, "404"),
+    ] {
+        for _ in 0..20 {
+            let mut stream = announce(&service, path, "", length, b"").await;
+            let (mut from, mut to) = stream.split();
+            let sending = async {
+                for _ in 0..length / 1000 {
+                    to.write_all(&[b'x'; 1000]).await?;
+                }
+                Ok::<_, std::io::Error>(())
+            };
+            let mut answer = Vec::new();
+            let (sent, read) = tokio::join!(sending, from.read_to_end(&mut answer));
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status} ")),
+                "{path}: {answer}"
+            );
+            sent.unwrap();
+            read.unwrap();
+        }
+    }
 }
 
 async fn compressed_bodies_are_refused_as_such(service: TestService) {

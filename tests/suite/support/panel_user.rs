@@ -3,7 +3,7 @@
 use super::page::{Form, Page};
 use super::stream::EventStream;
 use super::{Reply, TestService, request, send};
-use garson::flow::admin::{accounts, sessions};
+use garson::flow::admin::{accounts, user_passwords};
 use garson_core::secret::Secret;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ impl TestService {
     pub async fn give_password(&self, email: &str) {
         let account = accounts::by_email(&self.app, email).await.unwrap();
         let password = Secret::new(PASSWORD.to_owned());
-        sessions::reset_password(&self.app, &account, password)
+        user_passwords::reset_of_account(&self.app, &account, password)
             .await
             .unwrap();
     }
@@ -40,6 +40,28 @@ impl TestService {
     /// A browser that is signed in to the first account.
     pub async fn user(&self) -> PanelUser {
         self.user_of("first@example.com").await
+    }
+
+    /// Invites a person to the first account, who accepts; returns the user's id and a browser that is signed in.
+    pub async fn colleague(
+        &self,
+        email: &str,
+        role: &str,
+        restaurants: Option<&[&str]>,
+    ) -> (String, PanelUser) {
+        let new = serde_json::json!({ "email": email, "role": role, "restaurantIds": restaurants });
+        let invited = self.a.post("/users", &new).await.data();
+        let link = invited["invitationLink"].as_str().unwrap();
+        let path = &link[link.find("/invitation/").unwrap()..];
+        let mut user = self.anonymous_user();
+        let page = user.open(path).await;
+        assert_eq!(page.status, 200, "{}", page.text());
+        let filled = [("name", "Ayşe"), ("password", PASSWORD)];
+        let page = user.submit(&page.form(path), &filled).await;
+        assert!(page.has("Parolanız kaydedildi."), "{}", page.text());
+        let page = user.sign_in(email, PASSWORD).await;
+        assert_eq!((page.status, page.path.as_str()), (200, "/"), "{}", page.text());
+        (invited["id"].as_str().unwrap().to_owned(), user)
     }
 
     pub async fn user_of(&self, email: &str) -> PanelUser {

@@ -139,6 +139,15 @@ impl TestService {
         self.running = Some(running);
     }
 
+    /// Stops the service; its database is closed.
+    pub async fn stop(&mut self) {
+        if let Some((stop, done)) = self.running.take() {
+            // The server may have ended already.
+            let _ = stop.send(());
+            done.await.unwrap();
+        }
+    }
+
     /// Another node on the same database, which runs until the test ends.
     pub async fn second_node(&self) -> Arc<App> {
         let (app, _, (stop, serving)) = start(&self.settings, &self.clock, self.net.clone()).await;
