@@ -1,4 +1,5 @@
-//! The storage engine: runs jobs on SQLite or PostgreSQL and answers after the commit. It knows no table.
+//! The storage engine: runs jobs on SQLite or PostgreSQL and answers after the commit. It knows no table but its own, and
+//! the nodes that use the database.
 //!
 //! - A **job** is a synchronous closure over a transaction. It may run more than once (lost connection, serialization failure), so it
 //!   is an `Fn`.
@@ -50,8 +51,12 @@ pub use connect::accepts_any_certificate;
 pub use crash_check::{CrashCheck, Opener};
 pub use files::sync_folder_of;
 pub use insert::Insert;
-pub use migrate::{Purpose, Schema};
-pub(crate) use migrate::{is_unfinished_copy, mark_unfinished_copy};
+pub use migrate::{
+    MIGRATIONS, Migration, MigrationKind, Pending, Progress, Purpose, Schema, Step, StepState, newest,
+};
+pub(crate) use migrate::{
+    check_join, fill_chunk, finish_index, is_unfinished_copy, list_steps, mark_unfinished_copy, oldest_node,
+};
 pub use options::{Location, Options};
 pub use partition::Partition;
 pub use stats::{Durations, Stats};
@@ -70,6 +75,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use workers::Workers;
 
+/// Does what blocks for long on a thread of its own.
+async fn off_runtime<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| Err(StoreError::internal("a migration panicked")))
+}
+
 /// For a job that reads the whole database.
 const LONG_DEADLINE: Duration = Duration::from_secs(7 * 24 * 3_600);
 
@@ -84,6 +98,8 @@ pub struct Engine<H: Hooks> {
     /// The files of a SQLite database.
     files: Option<Arc<WatchedFiles>>,
     location: Location,
+    /// How it was opened, for connections that are made later.
+    options: Options,
     limits: Limits,
 }
 
@@ -96,6 +112,7 @@ impl<H: Hooks> Clone for Engine<H> {
             shared: Arc::clone(&self.shared),
             files: self.files.clone(),
             location: self.location.clone(),
+            options: self.options.clone(),
             limits: self.limits,
         }
     }
@@ -126,6 +143,7 @@ impl<H: Hooks> Engine<H> {
             shared,
             files,
             location: location.clone(),
+            options: options.clone(),
             limits: options.limits(),
         })
     }
@@ -134,12 +152,13 @@ impl<H: Hooks> Engine<H> {
     /// can be written.
     pub(crate) fn start_to_inspect(
         location: &Location,
+        options: &Options,
         shared: Arc<H::Shared>,
     ) -> Result<(Self, Schema), StoreError> {
-        let (stats, options) = (Arc::new(Stats::default()), Options::default());
+        let stats = Arc::new(Stats::default());
         let (readers, schema) = match location {
-            Location::Sqlite(path) => sqlite::inspect(path, &stats)?,
-            Location::Postgres(url) => postgres::inspect(url, &options, &stats)?,
+            Location::Sqlite(path) => sqlite::inspect(path, options, &stats)?,
+            Location::Postgres(url) => postgres::inspect(url, options, &stats)?,
         };
         let engine = Self {
             writers: Arc::default(),
@@ -148,6 +167,7 @@ impl<H: Hooks> Engine<H> {
             shared,
             files: None,
             location: location.clone(),
+            options: options.clone(),
             limits: options.limits(),
         };
         Ok((engine, schema))
@@ -270,6 +290,32 @@ impl<H: Hooks> Engine<H> {
     #[must_use]
     pub fn waiting_reads(&self) -> usize {
         self.readers.waiting()
+    }
+
+    /// The migrations that this program knows.
+    #[must_use]
+    pub fn migrations(&self) -> &'static [Migration] {
+        self.options.migrations
+    }
+
+    /// Makes the index of a step while the database is used, and returns whether it is there. On SQLite it was made at the start.
+    pub(crate) async fn make_index(&self, state: StepState) -> Result<bool, StoreError> {
+        let (location, options) = (self.location.clone(), self.options.clone());
+        off_runtime(move || match &location {
+            Location::Sqlite(_) => Ok(true),
+            Location::Postgres(url) => postgres::make_index(url, &options, &state),
+        })
+        .await
+    }
+
+    /// Applies a contract migration if it can be applied now, and returns whether it was. On SQLite this happens at the start.
+    pub(crate) async fn contract(&self, number: i64) -> Result<bool, StoreError> {
+        let (location, options) = (self.location.clone(), self.options.clone());
+        off_runtime(move || match &location {
+            Location::Sqlite(_) => Ok(false),
+            Location::Postgres(url) => postgres::contract(url, &options, number),
+        })
+        .await
     }
 
     /// Copies a SQLite database into a new file while the service runs; PostgreSQL has its own tools for that.

@@ -181,7 +181,8 @@ impl From<tokio_postgres::Error> for StoreError {
 fn kind_of_sql_state(code: &str) -> StoreErrorKind {
     let is_in_class = |classes: &[&str]| classes.iter().any(|class| code.starts_with(class));
     match code {
-        "40001" | "40P01" => StoreErrorKind::Conflict,
+        // A lock was not available in time, where a statement waits for a limited time.
+        "40001" | "40P01" | "55P03" => StoreErrorKind::Conflict,
         // A read-only stand-by; a client that was idle within a transaction.
         "25006" | "25P03" => StoreErrorKind::Unavailable,
         "3D000" => StoreErrorKind::Refused,

@@ -32,8 +32,8 @@ impl Engine {
 
     /// Opens a database to inspect it only, and returns the state of its schema. Nothing is created or migrated, and nothing
     /// can be written.
-    pub fn inspect(location: &Location) -> Result<(Self, Schema), StoreError> {
-        Self::start_to_inspect(location, Arc::default())
+    pub fn inspect(location: &Location, options: &Options) -> Result<(Self, Schema), StoreError> {
+        Self::start_to_inspect(location, options, Arc::default())
     }
 
     /// Wakes watchers of accounts after commits.

@@ -9,4 +9,5 @@ pub mod disk_space;
 pub mod erase;
 pub mod reseal;
 pub mod retention;
+pub mod schema_change;
 pub mod sweep;

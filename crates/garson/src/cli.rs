@@ -18,6 +18,7 @@ mod print;
 mod privacy;
 mod receive;
 mod rotate;
+mod schema_check;
 mod secret_input;
 mod serve;
 mod sim;
@@ -28,6 +29,7 @@ use crate::config::Settings;
 use clap::{CommandFactory, Parser, Subcommand};
 use command::{CommandError, Outcome, print_line};
 use garson_core::secret::Secret;
+use garson_store::engine::{MIGRATIONS, Migration};
 use options::Options;
 use secret_input::{read_secret, refuse_password};
 use std::ffi::OsString;
@@ -92,11 +94,15 @@ enum Command {
         /// The new file
         file: PathBuf,
     },
-    /// Copy all data into another, empty database
+    /// Copy all data into another, empty database; with --check, tell what an upgrade to this version does to the schema
     Migrate {
+        /// Tell which migrations are pending, and whether nodes of an earlier version must be stopped for them; changes nothing.
+        /// Fails if they must, or if this version cannot use the database
+        #[arg(long, conflicts_with_all = ["to", "to_file"])]
+        check: bool,
         /// The target: postgres://user@host/database, or a folder for SQLite. One with a password needs --to-file, since the
         /// process list shows arguments to other users of this machine
-        #[arg(long, value_name = "URL", required_unless_present = "to_file")]
+        #[arg(long, value_name = "URL", required_unless_present_any = ["to_file", "check"])]
         to: Option<String>,
         /// A file whose first line is the target; - reads standard input
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
@@ -127,7 +133,17 @@ pub fn run() -> ExitCode {
 /// Runs the command line with these arguments, the program's name first.
 #[must_use]
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = Cli::parse_from(arguments);
+    run_knowing(arguments, MIGRATIONS)
+}
+
+/// The same for a program that knows other migrations, for tests of upgrades.
+#[must_use]
+pub fn run_knowing(
+    arguments: impl IntoIterator<Item = OsString>,
+    migrations: &'static [Migration],
+) -> ExitCode {
+    let mut cli = Cli::parse_from(arguments);
+    cli.options.migrations = migrations;
     match dispatch(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CommandError(message)) => {
@@ -155,7 +171,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::CheckReceiver(args) => check_receiver::run(&args),
         Command::Print(args) => print::run(&args),
         Command::Backup { file } => copy_data::backup(&options.settings()?, &file),
-        Command::Migrate { to, to_file } => {
+        Command::Migrate { check: true, .. } => schema_check::run(&options.settings()?),
+        Command::Migrate { to, to_file, .. } => {
             let to = match to_file {
                 Some(file) => read_secret(&file)?,
                 None => {

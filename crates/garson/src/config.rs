@@ -18,7 +18,7 @@ use crate::net::{Certificates, MailServer, MailTls, SmtpSettings};
 use garson_core::network::Network;
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
-use garson_store::engine::CrashCheck;
+use garson_store::engine::{CrashCheck, MIGRATIONS, Migration};
 use garson_store::{Location, Options};
 use serde::Deserialize;
 use std::net::SocketAddr;
@@ -47,6 +47,9 @@ pub fn defaults() -> String {
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Settings {
+    /// The migrations that the program knows; not a setting.
+    #[serde(skip, default = "known_migrations")]
+    pub migrations: &'static [Migration],
     pub listen: String,
     pub data: PathBuf,
     pub database_url: Secret<String>,
@@ -503,9 +506,14 @@ impl Settings {
                 accept_damage: self.storage.accept_damage,
                 ..CrashCheck::default()
             },
+            migrations: self.migrations,
             ..Options::default()
         }
     }
+}
+
+fn known_migrations() -> &'static [Migration] {
+    MIGRATIONS
 }
 
 /// Reads a master key of 64 hexadecimal digits.

@@ -155,6 +155,7 @@ async fn serve_encrypted(
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
         app.spawn_worker("account removal", flow::upkeep::account_removal::run),
         app.spawn_worker("master key", flow::upkeep::master_key::run),
+        app.spawn_worker("schema", flow::upkeep::schema_changes::run),
         app.spawn_worker("privacy", flow::privacy::run),
         app.spawn_worker("news", flow::read::event_feed::run),
         app.spawn_worker("presence", flow::presence::run),

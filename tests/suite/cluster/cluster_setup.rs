@@ -57,7 +57,13 @@ impl Cluster {
 
     /// Starts a node again where it was; its door opens when it has joined.
     pub async fn restart(&mut self, node: usize) {
-        self.nodes[node] = Program::serve_at(&self.storage, self.doors[node].port(), &SETTINGS);
+        self.restart_with(node, &[]).await;
+    }
+
+    /// The same with more variables.
+    pub async fn restart_with(&mut self, node: usize, more: &[(&str, &str)]) {
+        let variables = [SETTINGS.as_slice(), more].concat();
+        self.nodes[node] = Program::serve_at(&self.storage, self.doors[node].port(), &variables);
         self.nodes[node].address().await;
     }
 

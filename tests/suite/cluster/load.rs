@@ -94,6 +94,11 @@ impl Load {
         self.doors.lock().unwrap().retain(|it| *it != door);
     }
 
+    /// A node that was avoided gets its share again.
+    pub fn resume(&self, door: SocketAddr) {
+        self.doors.lock().unwrap().push(door);
+    }
+
     fn note(&self, account: &Account, order: &str, sequence: i64) {
         self.acks.lock().unwrap().push(Ack {
             path: account.path.clone(),

@@ -6,5 +6,6 @@ mod load;
 mod node_killed;
 mod node_paused;
 mod node_stopped;
+mod rolling_upgrade;
 mod sink;
 mod steady_state;

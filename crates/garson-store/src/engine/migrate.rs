@@ -1,81 +1,37 @@
-//! Migrations: one numbered list for both engines, embedded, checksummed, applied at start by one node.
+//! Migrations: one numbered list for both engines, embedded and checksummed.
+//!
+//! - A new database, and everything up to the last pending **offline** migration, is migrated in one transaction at the start, by one
+//!   node. On PostgreSQL this is refused while other nodes run.
+//! - An **expand** migration is a short transaction of its own at the start. It gives up and tries again if it cannot have its locks
+//!   within [`LOCK_TIMEOUT`], because everybody else waits behind it.
+//! - Its **steps** (indexes of large tables, filling of columns) are done in the background, see `upkeep::schema_change`. SQLite makes
+//!   indexes at the start: it can only make them in one go, and nobody has to wait for its writer then.
+//! - A **contract** migration follows when no node needs what it removes.
+
+mod list;
+mod steps;
+
+pub use list::{MIGRATIONS, Migration, MigrationKind, Step};
+use steps::count_pending;
+pub use steps::{Progress, StepState};
+pub(crate) use steps::{fill_chunk, finish_index, list as list_steps};
 
 use super::session::Session;
 use super::tx::{Hooks, Tx};
-use crate::error::StoreError;
+use crate::error::{StoreError, StoreErrorKind};
 use crate::params;
 use sha2::{Digest, Sha256};
+use std::time::{Duration, Instant};
 
-/// The list. A number is never reused, and a released script is never changed.
-const MIGRATIONS: &[(i64, &str, &str)] = &[
-    (
-        1,
-        "first_floor",
-        include_str!("../../migrations/0001_first_floor.sql"),
-    ),
-    (2, "panel", include_str!("../../migrations/0002_panel.sql")),
-    (3, "status", include_str!("../../migrations/0003_status.sql")),
-    (4, "speed", include_str!("../../migrations/0004_speed.sql")),
-    (5, "writer", include_str!("../../migrations/0005_writer.sql")),
-    (
-        6,
-        "idempotency_runs",
-        include_str!("../../migrations/0006_idempotency_runs.sql"),
-    ),
-    (7, "branches", include_str!("../../migrations/0007_branches.sql")),
-    (
-        8,
-        "call_queues",
-        include_str!("../../migrations/0008_call_queues.sql"),
-    ),
-    (
-        9,
-        "revisions",
-        include_str!("../../migrations/0009_revisions.sql"),
-    ),
-    (
-        10,
-        "order_lists",
-        include_str!("../../migrations/0010_order_lists.sql"),
-    ),
-    (
-        11,
-        "escalation",
-        include_str!("../../migrations/0011_escalation.sql"),
-    ),
-    (12, "printers", include_str!("../../migrations/0012_printers.sql")),
-    (13, "presence", include_str!("../../migrations/0013_presence.sql")),
-    (
-        14,
-        "order_notices",
-        include_str!("../../migrations/0014_order_notices.sql"),
-    ),
-    (15, "reports", include_str!("../../migrations/0015_reports.sql")),
-    (16, "stores", include_str!("../../migrations/0016_stores.sql")),
-    (17, "products", include_str!("../../migrations/0017_products.sql")),
-    (
-        19,
-        "operators",
-        include_str!("../../migrations/0019_operators.sql"),
-    ),
-    (20, "users", include_str!("../../migrations/0020_users.sql")),
-    (
-        21,
-        "audit_and_privacy",
-        include_str!("../../migrations/0021_audit_and_privacy.sql"),
-    ),
-    (
-        22,
-        "webhook_endpoints",
-        include_str!("../../migrations/0022_webhook_endpoints.sql"),
-    ),
-    (
-        23,
-        "key_access",
-        include_str!("../../migrations/0023_key_access.sql"),
-    ),
-    (24, "openid", include_str!("../../migrations/0024_openid.sql")),
-];
+/// The migration since which programs can work with later ones, and since which there are steps.
+const FIRST_WITH_STEPS: i64 = 26;
+
+/// How long a migration may wait for a lock, and everybody else behind it.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
+/// The pause before it tries again.
+const LOCK_PAUSE: Duration = Duration::from_millis(400);
+/// How long it tries.
+const LOCK_PATIENCE: Duration = Duration::from_secs(120);
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program
 /// refuse it like any unknown number.
@@ -91,18 +47,91 @@ pub enum Purpose {
 
 /// What migrations need of a connection.
 pub trait Migrator: Session + Sized {
-    /// Does the work in a transaction that excludes other migrators.
+    /// Can no other process use the database? Then whatever would block others is done at the start.
+    const IS_ALONE: bool;
+
+    /// Does the work in a transaction that excludes other migrators. With a limit, statements fail with a conflict that wait for
+    /// a lock for longer.
     fn exclusively(
         &mut self,
+        lock_timeout: Option<Duration>,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
     /// Runs a script of several statements.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;
 }
 
-/// Migrates the database to the newest schema, or refuses it.
-pub fn run<M: Migrator>(migrator: &mut M, purpose: Purpose) -> Result<(), StoreError> {
-    migrator.exclusively(&mut |migrator| apply(migrator, MIGRATIONS, purpose))
+/// Migrates the database as far as it can be at the start, or refuses it.
+pub fn run<M: Migrator>(
+    migrator: &mut M,
+    migrations: &[Migration],
+    purpose: Purpose,
+) -> Result<(), StoreError> {
+    migrator.exclusively(None, &mut |migrator| apply_at_once(migrator, migrations, purpose))?;
+    let applied = applied(&mut Tx::new(migrator, ()))?;
+    for migration in pending(&applied, migrations) {
+        if matches!(migration.kind, MigrationKind::Expand { .. }) {
+            patiently(migrator, &mut |migrator| apply(migrator, migration))?;
+        }
+    }
+    if M::IS_ALONE {
+        steps::make_indexes(migrator, migrations)?;
+        for migration in migrations {
+            apply_contract(migrator, migrations, migration.number)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs a short transaction, again and again while it cannot get its locks.
+fn patiently<M: Migrator>(
+    migrator: &mut M,
+    work: &mut dyn FnMut(&mut M) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let began = Instant::now();
+    loop {
+        match migrator.exclusively(Some(LOCK_TIMEOUT), work) {
+            Err(error) if error.kind == StoreErrorKind::Conflict && began.elapsed() < LOCK_PATIENCE => {
+                tracing::info!(%error, "a migration waits for a lock, trying again");
+                std::thread::sleep(LOCK_PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Applies everything in a new database. Otherwise the migrations up to the last offline one.
+fn apply_at_once<M: Migrator>(
+    migrator: &mut M,
+    migrations: &[Migration],
+    purpose: Purpose,
+) -> Result<(), StoreError> {
+    migrator.script(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
+    )?;
+    let applied = applied(&mut Tx::new(migrator, ()))?;
+    check_usable(&applied, migrations, purpose)?;
+    if applied.is_empty() {
+        if purpose == Purpose::CopyTarget {
+            mark_unfinished_copy(&mut Tx::new(migrator, ()), true)?;
+        }
+        for migration in migrations {
+            apply(migrator, migration)?;
+            steps::finish_all(migrator, migration)?;
+        }
+        return Ok(());
+    }
+    let last_offline = pending(&applied, migrations)
+        .filter(|migration| migration.kind == MigrationKind::Offline)
+        .map(|migration| migration.number)
+        .max();
+    for migration in pending(&applied, migrations).filter(|it| Some(it.number) <= last_offline) {
+        if !matches!(migration.kind, MigrationKind::Contract { .. }) {
+            apply(migrator, migration)?;
+        }
+    }
+    Ok(())
 }
 
 /// Is the database the target of an unfinished copy?
@@ -127,46 +156,148 @@ pub fn mark_unfinished_copy<H: Hooks>(tx: &mut Tx<'_, H>, is_unfinished: bool) -
     Ok(())
 }
 
-fn apply<M: Migrator>(
-    migrator: &mut M,
-    migrations: &[(i64, &str, &str)],
-    purpose: Purpose,
-) -> Result<(), StoreError> {
-    migrator.script(
-        "CREATE TABLE IF NOT EXISTS schema_migrations (
-             number BIGINT PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
+fn pending<'a>(
+    applied: &'a [Applied],
+    migrations: &'a [Migration],
+) -> impl Iterator<Item = &'a Migration> + 'a {
+    migrations
+        .iter()
+        .filter(|migration| !applied.iter().any(|it| it.number == migration.number))
+}
+
+/// Applies one migration, unless another node was faster.
+fn apply<M: Migrator>(migrator: &mut M, migration: &Migration) -> Result<(), StoreError> {
+    let Migration { number, name, .. } = *migration;
+    let sql = "SELECT number FROM schema_migrations WHERE number = ?1";
+    let found = Tx::new(migrator, ()).query_opt(sql, params![number], |row| row.get::<i64>(0))?;
+    if found.is_some() {
+        return Ok(());
+    }
+    let began = Instant::now();
+    migrator.script(migration.script)?;
+    let tx = &mut Tx::new(migrator, ());
+    tx.execute(
+        "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
+        params![number, name, &fingerprint(migration.script)],
     )?;
-    let applied = applied(&mut Tx::new(migrator, ()))?;
-    check_usable(&applied, migrations, purpose)?;
-    if applied.is_empty() && purpose == Purpose::CopyTarget {
-        mark_unfinished_copy(&mut Tx::new(migrator, ()), true)?;
-    }
-    for (number, name, script) in migrations.iter().filter(|m| !applied.iter().any(|a| a.0 == m.0)) {
-        migrator.script(script)?;
-        Tx::new(migrator, ()).execute(
-            "INSERT INTO schema_migrations (number, name, checksum) VALUES (?1, ?2, ?3)",
-            params![*number, *name, &fingerprint(script)],
+    let needs = match migration.kind {
+        MigrationKind::Offline => None,
+        MigrationKind::Expand { needs } | MigrationKind::Contract { needs } => Some(needs),
+    };
+    if let Some(needs) = needs {
+        tx.execute(
+            "UPDATE schema_migrations SET needs = ?2 WHERE number = ?1",
+            params![number, needs],
         )?;
-        tracing::info!(number, name, "applied a migration");
     }
+    steps::register(tx, migration)?;
+    let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(number, name, milliseconds, "applied a migration");
     Ok(())
 }
 
-/// A migration that a database has: its number, name and checksum.
-type Applied = (i64, String, String);
-
-fn applied(tx: &mut Tx<'_, ()>) -> Result<Vec<Applied>, StoreError> {
-    let sql = "SELECT number, name, checksum FROM schema_migrations ORDER BY number";
-    tx.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+/// Applies a contract migration if it is pending, the steps before it are done, and no node needs what it removes. Returns whether it
+/// is applied now. On a connection that nobody waits for.
+pub fn apply_contract<M: Migrator>(
+    migrator: &mut M,
+    migrations: &[Migration],
+    number: i64,
+) -> Result<bool, StoreError> {
+    let Some(migration) = migrations.iter().find(|it| it.number == number) else {
+        return Ok(false);
+    };
+    let MigrationKind::Contract { needs } = migration.kind else {
+        return Ok(false);
+    };
+    let mut is_applied = false;
+    migrator.exclusively(Some(LOCK_TIMEOUT), &mut |migrator| {
+        let tx = &mut Tx::new(migrator, ());
+        let applied = applied(tx)?;
+        if pending(&applied, migrations).next().map(|it| it.number) != Some(number) {
+            return Ok(());
+        }
+        // A node that joins locks the same row, and sees the migration, or is seen here.
+        lock_joining(tx)?;
+        let nodes = if M::IS_ALONE { None } else { oldest_node(tx)? };
+        if count_pending(tx, number)? > 0 || nodes.is_some_and(|known| known < needs) {
+            return Ok(());
+        }
+        apply(migrator, migration)?;
+        is_applied = true;
+        Ok(())
+    })?;
+    Ok(is_applied)
 }
 
-/// Refuses a database that this version of the program must not use.
-fn check_usable(
-    applied: &[Applied],
-    migrations: &[(i64, &str, &str)],
-    purpose: Purpose,
-) -> Result<(), StoreError> {
-    for (number, name, checksum) in applied {
+/// The oldest of the newest migrations that the nodes know.
+pub(crate) fn oldest_node<H: Hooks>(tx: &mut Tx<'_, H>) -> Result<Option<i64>, StoreError> {
+    tx.query_one("SELECT MIN(schema_number) FROM nodes", params![], |row| {
+        row.get(0)
+    })
+}
+
+/// Locks what joining nodes and contract migrations both lock.
+fn lock_joining<H: Hooks>(tx: &mut Tx<'_, H>) -> Result<(), StoreError> {
+    let sql = "SELECT number FROM schema_migrations WHERE number = ?1 {lock}";
+    tx.query_opt(sql, params![FIRST_WITH_STEPS], |row| row.get::<i64>(0))?;
+    Ok(())
+}
+
+/// Fails if a program that knows these migrations must not use the database; for a node that joins, in the transaction in which it does.
+pub(crate) fn check_join<H: Hooks>(tx: &mut Tx<'_, H>, migrations: &[Migration]) -> Result<(), StoreError> {
+    lock_joining(tx)?;
+    check_usable(&applied(tx)?, migrations, Purpose::Use)
+}
+
+/// The number of the newest migration.
+#[must_use]
+pub fn newest(migrations: &[Migration]) -> i64 {
+    migrations.iter().map(|it| it.number).max().unwrap_or_default()
+}
+
+/// A migration that a database has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Applied {
+    number: i64,
+    name: String,
+    checksum: String,
+    /// The oldest migration that a program must know to use the database.
+    needs: Option<i64>,
+}
+
+fn applied<H: Hooks>(tx: &mut Tx<'_, H>) -> Result<Vec<Applied>, StoreError> {
+    let sql = "SELECT number, name, checksum FROM schema_migrations ORDER BY number";
+    let mut all = tx.query(sql, params![], |row| {
+        Ok(Applied {
+            number: row.get(0)?,
+            name: row.get(1)?,
+            checksum: row.get(2)?,
+            needs: None,
+        })
+    })?;
+    // The column exists since then. Later ones alone are the mark of a test or of a damaged table.
+    if all.iter().any(|it| it.number == FIRST_WITH_STEPS) {
+        let sql = "SELECT number, needs FROM schema_migrations WHERE needs IS NOT NULL";
+        let needs: Vec<(i64, i64)> = tx.query(sql, params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (number, needs) in needs {
+            for it in all.iter_mut().filter(|it| it.number == number) {
+                it.needs = Some(needs);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Refuses a database that a program with these migrations must not use.
+fn check_usable(applied: &[Applied], migrations: &[Migration], purpose: Purpose) -> Result<(), StoreError> {
+    let newest = newest(migrations);
+    for Applied {
+        number,
+        name,
+        checksum,
+        needs,
+    } in applied
+    {
         if *number == UNFINISHED_COPY {
             match purpose {
                 Purpose::CopyTarget => continue,
@@ -178,14 +309,15 @@ fn check_usable(
                 }
             }
         }
-        match migrations.iter().find(|(n, _, _)| n == number) {
+        match migrations.iter().find(|it| it.number == *number) {
+            None if needs.is_some_and(|needs| needs <= newest) => {}
             None => {
                 return Err(StoreError::refused(format!(
                     "the database is newer than this program: it has migration {number} ({name}). \
                      Start it with the program that made it, or a later one"
                 )));
             }
-            Some((_, _, script)) if fingerprint(script) != *checksum => {
+            Some(migration) if fingerprint(migration.script) != *checksum => {
                 return Err(StoreError::refused(format!(
                     "migration {number} ({name}) was applied in another form than this program has"
                 )));
@@ -196,27 +328,53 @@ fn check_usable(
     Ok(())
 }
 
-/// The state of a database's schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The state of a database's schema, for a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Schema {
     /// There are no tables yet.
     None,
-    /// It is migrated when it is opened to be used.
-    Older,
-    Newest,
+    /// It has all migrations that the program knows, and perhaps later ones that the program can work with.
+    Current { later: Vec<i64> },
+    /// It lacks these, and is migrated when it is opened to be used.
+    Older(Vec<Pending>),
+}
+
+/// A migration that a database lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    pub number: i64,
+    pub name: &'static str,
+    pub kind: MigrationKind,
 }
 
 /// Returns the state of a database's schema, and changes nothing. `count_tables` counts the tables named `schema_migrations`.
-pub fn inspect(tx: &mut Tx<'_, ()>, count_tables: &str) -> Result<Schema, StoreError> {
+pub fn inspect(
+    tx: &mut Tx<'_, ()>,
+    migrations: &[Migration],
+    count_tables: &str,
+) -> Result<Schema, StoreError> {
     if tx.query_one(count_tables, params![], |row| row.get::<i64>(0))? == 0 {
         return Ok(Schema::None);
     }
     let applied = applied(tx)?;
-    check_usable(&applied, MIGRATIONS, Purpose::Use)?;
-    Ok(if applied.len() == MIGRATIONS.len() {
-        Schema::Newest
-    } else {
-        Schema::Older
+    check_usable(&applied, migrations, Purpose::Use)?;
+    let missing: Vec<Pending> = pending(&applied, migrations)
+        .map(|it| Pending {
+            number: it.number,
+            name: it.name,
+            kind: it.kind,
+        })
+        .collect();
+    if !missing.is_empty() {
+        return Ok(Schema::Older(missing));
+    }
+    let known = newest(migrations);
+    let later = applied
+        .iter()
+        .map(|it| it.number)
+        .filter(|number| *number > known);
+    Ok(Schema::Current {
+        later: later.collect(),
     })
 }
 

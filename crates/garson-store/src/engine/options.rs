@@ -2,7 +2,7 @@
 
 use super::crash_check::CrashCheck;
 use super::limits::Limits;
-use super::migrate::Purpose;
+use super::migrate::{MIGRATIONS, Migration, Purpose};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -29,6 +29,8 @@ pub struct Options {
     /// What is checked before a SQLite database is used.
     pub crash_check: CrashCheck,
     pub purpose: Purpose,
+    /// The migrations that this program knows.
+    pub migrations: &'static [Migration],
     /// Every caller gets a reply within this time, even if it is a timeout. The limits of connections and statements are
     /// derived from it.
     pub answer_within: Duration,
@@ -51,6 +53,7 @@ impl Default for Options {
             max_waiting: 16_384,
             crash_check: CrashCheck::default(),
             purpose: Purpose::Use,
+            migrations: MIGRATIONS,
             answer_within: Duration::from_secs(30),
             start_wait: Duration::ZERO,
         }

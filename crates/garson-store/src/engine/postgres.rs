@@ -3,7 +3,7 @@
 mod session;
 
 use super::connect::Hosts;
-use super::migrate::{self, Schema};
+use super::migrate::{self, MigrationKind, Schema, Step, StepState};
 use super::options::Options;
 use super::pooler::refuse_shared_sessions;
 use super::read::read_loop;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// The backoff between attempts to connect while the service starts.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// A node sends a heartbeat every two seconds, and is dead after nine without one.
+const SILENCE: Duration = Duration::from_secs(10);
 
 type Opened<H> = (Vec<Workers<H>>, Workers<H>);
 
@@ -65,7 +67,8 @@ fn connect_all<H: Hooks>(
 ) -> Result<Opened<H>, StoreError> {
     refuse_shared_sessions(hosts)?;
     let mut first = PgSession::connect(hosts, Role::Writer)?;
-    migrate::run(&mut first, options.purpose)?;
+    refuse_running_nodes(&mut first, options)?;
+    migrate::run(&mut first, options.migrations, options.purpose)?;
     warn_of_asynchronous_commits(&mut first)?;
     drop(first);
     let mut writers = Vec::new();
@@ -101,12 +104,69 @@ pub fn inspect<H: Hooks>(
     on_own_thread(|| {
         let hosts = Arc::new(Hosts::new(url, "garson", options.limits())?);
         let mut session = PgSession::connect(&hosts, Role::Reader)?;
-        let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables
-                   WHERE tablename = 'schema_migrations' AND schemaname = ANY(current_schemas(false))";
-        let schema = migrate::inspect(&mut Tx::new(&mut session, ()), sql)?;
+        let schema = inspect_schema(&mut session, options)?;
         let stats = Arc::clone(stats);
         let body = move |jobs| read_loop(session, &jobs, &stats);
         Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))
+    })
+}
+
+fn inspect_schema(session: &mut PgSession, options: &Options) -> Result<Schema, StoreError> {
+    let sql = "SELECT COUNT(*) FROM pg_catalog.pg_tables
+               WHERE tablename = 'schema_migrations' AND schemaname = ANY(current_schemas(false))";
+    migrate::inspect(&mut Tx::new(session, ()), options.migrations, sql)
+}
+
+/// Fails if a migration is pending beside which no other node may run, and there is one.
+fn refuse_running_nodes(session: &mut PgSession, options: &Options) -> Result<(), StoreError> {
+    match inspect_schema(session, options) {
+        Ok(Schema::Older(pending)) if pending.iter().any(|it| it.kind == MigrationKind::Offline) => {}
+        // Where it must not be used, migrating refuses it.
+        _ => return Ok(()),
+    }
+    let beats = |session: &mut PgSession| {
+        Tx::new(session, ()).query("SELECT name, beats FROM nodes ORDER BY name", &[], |row| {
+            Ok((row.get::<String>(0)?, row.get::<i64>(1)?))
+        })
+    };
+    let before = beats(session)?;
+    if before.is_empty() {
+        return Ok(());
+    }
+    tracing::info!("the schema is to be migrated; waiting to see whether other nodes are running");
+    std::thread::sleep(SILENCE);
+    let running: Vec<String> = beats(session)?
+        .into_iter()
+        .filter(|node| !before.contains(node))
+        .map(|(name, _)| name)
+        .collect();
+    if running.is_empty() {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "the schema must be migrated, and nodes of an earlier version are running: stop them first ({})",
+        running.join(", ")
+    )))
+}
+
+/// Makes an index while the database is used. What an interrupted attempt has left is removed first.
+pub fn make_index(url: &Secret<String>, options: &Options, state: &StepState) -> Result<bool, StoreError> {
+    let Step::Index { name, .. } = state.step else {
+        return Err(StoreError::internal("a step without an index cannot make one"));
+    };
+    on_own_thread(|| {
+        let hosts = Arc::new(Hosts::new(url, "garson migration", options.limits())?);
+        let mut session = PgSession::connect(&hosts, Role::Writer)?;
+        session.make_index(name, &state.step)
+    })
+}
+
+/// Applies a contract migration, if it can be applied now.
+pub fn contract(url: &Secret<String>, options: &Options, number: i64) -> Result<bool, StoreError> {
+    on_own_thread(|| {
+        let hosts = Arc::new(Hosts::new(url, "garson migration", options.limits())?);
+        let mut session = PgSession::connect(&hosts, Role::Writer)?;
+        migrate::apply_contract(&mut session, options.migrations, number)
     })
 }
 

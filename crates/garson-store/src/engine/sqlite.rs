@@ -39,7 +39,7 @@ pub fn open<H: Hooks>(
         let mut checker = SqliteSession::open(path)?;
         options.crash_check.check_database(checker.connection_mut())?;
     }
-    migrate::run(&mut writer, options.purpose)?;
+    migrate::run(&mut writer, options.migrations, options.purpose)?;
     let files = Arc::new(WatchedFiles::of(path)?);
     writer.make_writer(Arc::clone(&files))?;
     let (checkpointer, limiter) = Checkpointer::start(
@@ -70,11 +70,15 @@ pub fn open<H: Hooks>(
 }
 
 /// Opens an existing database to inspect it only.
-pub fn inspect<H: Hooks>(path: &Path, stats: &Arc<Stats>) -> Result<(Workers<H>, Schema), StoreError> {
+pub fn inspect<H: Hooks>(
+    path: &Path,
+    options: &Options,
+    stats: &Arc<Stats>,
+) -> Result<(Workers<H>, Schema), StoreError> {
     assert_version()?;
     let mut session = SqliteSession::open_to_inspect(path)?;
     let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
-    let schema = migrate::inspect(&mut Tx::new(&mut session, ()), sql)?;
+    let schema = migrate::inspect(&mut Tx::new(&mut session, ()), options.migrations, sql)?;
     let stats = Arc::clone(stats);
     let body = move |jobs| read_loop(session, &jobs, &stats);
     Ok((Workers::start("garson-reader", 1_000, vec![body])?, schema))

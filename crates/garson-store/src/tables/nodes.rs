@@ -3,6 +3,7 @@
 //! When a node dies, another one removes it, and its accounts are free from then on. If it was only suspended, it finds its row
 //! missing and joins again under a new id, so nothing that it still holds under the old one is valid.
 
+use crate::engine::{Migration, check_join, newest};
 use crate::tables::row::{columns, each, insert, value};
 use crate::{ACCOUNTS, Result, Tx, params};
 use garson_core::id::{AccountId, NodeId};
@@ -32,6 +33,17 @@ pub fn join(tx: &mut Tx<'_>, id: NodeId, name: &str) -> Result<()> {
             name: name,
             beats: 0
         }
+    )?;
+    Ok(())
+}
+
+/// Records which migrations the program of a node knows. Fails if the database has one that the program cannot work with; the node must
+/// not join then.
+pub fn declare_schema(tx: &mut Tx<'_>, id: NodeId, migrations: &[Migration]) -> Result<()> {
+    check_join(tx, migrations)?;
+    tx.execute(
+        "UPDATE nodes SET schema_number = ?2 WHERE id = ?1",
+        params![&id, newest(migrations)],
     )?;
     Ok(())
 }

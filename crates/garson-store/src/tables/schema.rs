@@ -34,7 +34,7 @@ tables! {
     }
     recovery_codes(2) { user_id hash }
     user_tokens(1) { hash user_id purpose created_at ends_at }
-    nodes(1) { id name beats }
+    nodes(1) { id name beats schema_number }
     api_keys(1) { id account_id label hint hash sealed is_primary created_at last_used_at scopes restaurants networks expires_at
         replaced_by_id last_used_from }
     businesses(1) {

@@ -29,6 +29,8 @@ mod inbox;
 mod integrations;
 mod keys;
 mod menus_and_prices;
+#[path = "../../../../tests/src/next_schema.rs"]
+mod next_schema;
 mod nodes;
 mod notify;
 mod opening;
@@ -46,6 +48,7 @@ mod query_plans;
 mod resends;
 mod retention;
 mod revisions;
+mod schema_changes;
 mod search;
 mod sessions;
 mod settlements;
@@ -273,6 +276,12 @@ cases! {
             concurrent_opens_of_an_empty_database_both_succeed
             email_address_has_one_account
             another_master_key_is_refused;
+        schema_changes:
+            earlier_program_runs_beside_a_later_schema
+            rows_of_earlier_programs_are_filled_too
+            interrupted_filling_goes_on_where_it_was
+            two_nodes_fill_together
+            new_database_has_everything_at_once;
         orders:
             the_same_order_again_changes_nothing
             an_order_is_found_by_either_id
@@ -391,6 +400,10 @@ cases! {
             commits_are_durable_whatever_the_server_is_set_to;
         pooler:
             a_pooler_that_shares_connections_is_refused;
+        schema_changes:
+            migration_that_waits_for_a_lock_blocks_nobody
+            unfinished_index_is_made_again
+            offline_migration_is_refused_while_nodes_run;
         query_plans:
             filter_without_matches_reads_few_rows
             rows_to_be_swept_are_not_read

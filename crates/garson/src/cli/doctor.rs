@@ -5,7 +5,7 @@ use crate::app::{exposure, key_file, require_key};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
-use garson_store::engine::Schema;
+use garson_store::engine::{MigrationKind, Schema};
 use garson_store::tables::{accounts, inbox, key_rotation};
 use garson_store::{Engine, Location, StoreError, Vault, vault};
 
@@ -81,7 +81,7 @@ fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
         findings.note(NOTHING_YET);
         return Ok(());
     }
-    let store = match Engine::inspect(&location) {
+    let store = match Engine::inspect(&location, &settings.storage_options()) {
         Err(error) => {
             findings.wrong(&format!("storage: {error}"));
             return Ok(());
@@ -90,11 +90,23 @@ fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
             findings.note(NOTHING_YET);
             return Ok(());
         }
-        Ok((_, Schema::Older)) => {
-            findings.note("storage opens; its schema is older and will be migrated at the next start");
+        Ok((_, Schema::Older(pending))) => {
+            let is_offline = pending.iter().any(|it| it.kind == MigrationKind::Offline);
+            findings.note(if is_offline {
+                "storage opens; its schema is older and will be migrated at the next start, before which all other nodes must be \
+                 stopped: garson migrate --check"
+            } else {
+                "storage opens; its schema is older and will be migrated while nodes run: garson migrate --check"
+            });
             return Ok(());
         }
-        Ok((store, Schema::Newest)) => store,
+        Ok((store, Schema::Current { later })) => {
+            if !later.is_empty() {
+                findings
+                    .note("storage: the schema is that of a later version, which this program can work with");
+            }
+            store
+        }
     };
     findings.good("storage opens, and its schema is current");
     runtime()?.block_on(check_content(settings, &store, findings));

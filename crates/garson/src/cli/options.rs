@@ -4,6 +4,7 @@ use super::command::CommandError;
 use super::secret_input::refuse_password;
 use crate::config::Settings;
 use clap::Args;
+use garson_store::engine::{MIGRATIONS, Migration};
 use std::path::PathBuf;
 
 /// Settings that every command accepts. Environment variables (GARSON_LISTEN …) and garson.toml set the same; flags win.
@@ -19,6 +20,9 @@ pub struct Options {
     /// GARSON_DATABASE_URL or garson.toml, since the process list shows arguments to other users of this machine
     #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,
+    /// The migrations that the program knows.
+    #[arg(skip = MIGRATIONS)]
+    pub migrations: &'static [Migration],
 }
 
 impl Options {
@@ -45,6 +49,10 @@ impl Options {
             refuse_password(url, "--database-url", instead)?;
         }
         flags.extend(self.flags());
-        Ok(Settings::load(self.config.as_deref(), std::env::vars(), flags)?)
+        let settings = Settings::load(self.config.as_deref(), std::env::vars(), flags)?;
+        Ok(Settings {
+            migrations: self.migrations,
+            ..settings
+        })
     }
 }

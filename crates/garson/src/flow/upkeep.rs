@@ -6,4 +6,5 @@ pub mod key_rotation;
 pub mod master_key;
 pub mod membership;
 pub mod retention;
+pub mod schema_changes;
 pub mod sweep;

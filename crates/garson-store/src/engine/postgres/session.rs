@@ -4,12 +4,14 @@ use crate::engine::connect::Hosts;
 use crate::engine::connection::Connection;
 use crate::engine::insert::Insert;
 use crate::engine::insert_buffer::{InsertBuffer, RowSink};
-use crate::engine::migrate::Migrator;
+use crate::engine::migrate::{Migrator, Step};
 use crate::engine::pipeline::{Pipeline, translate};
 use crate::engine::session::Session;
+use crate::engine::tx::Tx;
 use crate::engine::value::{Owned, Param, Row};
 use crate::error::StoreError;
 use crate::log_throttle::Throttle;
+use crate::params;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,6 +36,8 @@ const DURABLE_COMMITS: &str = "SELECT set_config('synchronous_commit', 'on', fal
                                WHERE current_setting('synchronous_commit') = 'off'";
 /// Any number that nothing else uses: one node migrates at a time.
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
+/// One node makes an index at a time.
+const INDEX_LOCK: i64 = MIGRATION_LOCK + 1;
 /// The backoff between attempts to reconnect, so that a server in trouble is not flooded.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -279,13 +283,44 @@ impl Connection for PgSession {
     }
 }
 
+impl PgSession {
+    /// Makes an index without blocking writers. `false` if another node is making one now.
+    pub fn make_index(&mut self, name: &str, step: &Step) -> Result<bool, StoreError> {
+        let Some(sql) = step.index_sql("CONCURRENTLY IF NOT EXISTS") else {
+            return Err(StoreError::internal("a step without an index cannot make one"));
+        };
+        // It ends with the connection, also if this process is killed.
+        let lock = format!("SELECT pg_try_advisory_lock({INDEX_LOCK})");
+        if !Tx::new(self, ()).query_one(&lock, &[], |row| row.get::<bool>(0))? {
+            return Ok(false);
+        }
+        self.script("SET statement_timeout TO 0")?;
+        // An interrupted attempt leaves an index that is not used, but that writers keep up to date.
+        let invalid =
+            "SELECT COUNT(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+                       WHERE c.relname = ?1 AND NOT i.indisvalid AND pg_catalog.pg_table_is_visible(c.oid)";
+        if Tx::new(self, ()).query_one(invalid, params![name], |row| row.get::<i64>(0))? > 0 {
+            self.script(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}"))?;
+        }
+        self.script(&sql)?;
+        Ok(true)
+    }
+}
+
 impl Migrator for PgSession {
+    const IS_ALONE: bool = false;
+
     fn exclusively(
         &mut self,
+        lock_timeout: Option<Duration>,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.script(&format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
-        let done = work(self);
+        // Only now: another node may be migrating.
+        let limited = lock_timeout.map_or(Ok(()), |limit| {
+            self.script(&format!("SET LOCAL lock_timeout = {}", limit.as_millis()))
+        });
+        let done = limited.and_then(|()| work(self));
         if done.is_ok() {
             self.commit()
         } else {

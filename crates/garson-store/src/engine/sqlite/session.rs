@@ -324,8 +324,11 @@ impl Connection for SqliteSession {
 }
 
 impl Migrator for SqliteSession {
+    const IS_ALONE: bool = true;
+
     fn exclusively(
         &mut self,
+        _lock_timeout: Option<Duration>,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.connection.execute_batch("BEGIN IMMEDIATE")?;

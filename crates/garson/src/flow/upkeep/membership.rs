@@ -37,9 +37,11 @@ pub async fn join(app: &App, address: SocketAddr) -> Result<(), StoreError> {
     let began = Instant::now();
     let name = name(address);
     let is_shared = app.is_shared();
+    let migrations = app.store.migrations();
     app.store
         .write(Partition::COMMON, move |tx| {
             nodes::join(tx, id, &name)?;
+            nodes::declare_schema(tx, id, migrations)?;
             tx.notify_nodes(NodeMessage::NodeJoined);
             if is_shared {
                 return Ok(());
