@@ -128,7 +128,7 @@ async fn filled_service() -> (TestService, PanelUser, Vec<String>) {
         deliveries.as_array().unwrap().iter().any(attempted)
     })
     .await;
-    paths.extend(["/nothing-here", "/docs/", "/offline", "/sign-in"].map(str::to_owned));
+    paths.extend(["/nothing-here", "/docs/api/", "/offline", "/sign-in"].map(str::to_owned));
     (service, user, paths)
 }
 

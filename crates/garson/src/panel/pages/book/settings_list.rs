@@ -1,0 +1,147 @@
+//! Every setting with its default and its description, read from the documented default configuration.
+
+use crate::config;
+use crate::panel::words::{BookWords, Lang};
+use std::fmt::Write;
+
+/// A setting as the file has it.
+#[derive(Debug, PartialEq, Eq)]
+struct Setting {
+    name: String,
+    default: String,
+    /// The comment above it; it also describes the settings below that have none of their own.
+    about: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Table {
+    name: String,
+    about: String,
+    settings: Vec<Setting>,
+}
+
+/// The tables of the file, in its order; that without a name comes first.
+fn tables(text: &str) -> Vec<Table> {
+    let table = |name: &str, about: String| Table {
+        name: name.to_owned(),
+        about,
+        settings: Vec::new(),
+    };
+    let mut tables = vec![table("", String::new())];
+    let mut about = String::new();
+    for line in text.lines().map(str::trim) {
+        if let Some(comment) = line.strip_prefix('#') {
+            if !about.is_empty() {
+                about.push(' ');
+            }
+            about.push_str(comment.trim());
+        } else if line.is_empty() {
+            // The head of the file is followed by an empty line and belongs to no setting.
+            about.clear();
+        } else if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            tables.push(table(name, std::mem::take(&mut about)));
+        } else if let (Some((name, default)), Some(table)) = (line.split_once(" = "), tables.last_mut()) {
+            table.settings.push(Setting {
+                name: name.to_owned(),
+                default: default.to_owned(),
+                about: std::mem::take(&mut about),
+            });
+        }
+    }
+    tables
+}
+
+fn variable(table: &str, name: &str) -> String {
+    let key = match table {
+        "" => name.to_owned(),
+        table => format!("{}__{name}", table.replace('.', "__")),
+    };
+    format!("GARSON_{}", key.to_uppercase())
+}
+
+/// Text of the file as Markdown: what it sets in angle brackets or bars is no markup.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, '\\' | '`' | '*' | '_' | '<' | '[' | ']' | '|' | '#') {
+            plain.push('\\');
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+pub fn text(lang: Lang) -> String {
+    let t = BookWords::of(lang);
+    let mut text = String::new();
+    for table in tables(&config::defaults()) {
+        let title = match table.name.as_str() {
+            "" => t.general.to_owned(),
+            name => format!("`[{name}]`"),
+        };
+        let _ = write!(text, "\n## {title}\n\n");
+        if !table.about.is_empty() {
+            let _ = write!(text, "{}\n\n", plain(&table.about));
+        }
+        let _ = write!(
+            text,
+            "| {} | {} | {} |\n|---|---|---|\n",
+            t.setting, t.default, t.meaning
+        );
+        for setting in &table.settings {
+            let _ = writeln!(
+                text,
+                "| `{}` | `{}` | {} {}: `{}` |",
+                setting.name,
+                setting.default.replace('|', "\\|"),
+                plain(&setting.about),
+                t.variable,
+                variable(&table.name, &setting.name)
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_setting_of_the_defaults_is_listed() {
+        let listed = tables(&config::defaults());
+        let parsed: toml::Table = config::defaults().parse().unwrap();
+        let mut count = 0;
+        for table in &listed {
+            let values = table.name.split('.').filter(|part| !part.is_empty());
+            let values = values.fold(&parsed, |values, part| values[part].as_table().unwrap());
+            for setting in &table.settings {
+                let value: toml::Table = format!("x = {}", setting.default).parse().unwrap();
+                assert_eq!(value["x"], values[&setting.name], "{}.{}", table.name, setting.name);
+                count += 1;
+            }
+        }
+        assert_eq!(count, leaves(&parsed));
+        // Most have a comment of their own; the first of a table always has one, there or at the table.
+        for table in &listed {
+            let first = table.settings.first().unwrap();
+            assert!(!first.about.is_empty() || !table.about.is_empty(), "{}", table.name);
+        }
+    }
+
+    fn leaves(table: &toml::Table) -> usize {
+        let count = |value: &toml::Value| value.as_table().map_or(1, leaves);
+        table.values().map(count).sum()
+    }
+
+    #[test]
+    fn comment_belongs_to_the_setting_below_it() {
+        let found = tables("# Head.\n\n# One\n# and more.\na = 1\nb = 2\n# Of x.\n[x]\nc = \"|\"\n");
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].settings[0].about, "One and more.");
+        assert_eq!(found[0].settings[1].about, "");
+        assert_eq!((found[1].about.as_str(), found[1].settings[0].default.as_str()), ("Of x.", "\"|\""));
+        assert_eq!(variable("webhook", "retry_seconds"), "GARSON_WEBHOOK__RETRY_SECONDS");
+        assert_eq!(variable("", "listen"), "GARSON_LISTEN");
+    }
+}
