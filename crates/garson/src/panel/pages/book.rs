@@ -13,6 +13,7 @@ mod generated;
 mod markdown;
 pub(super) mod navigation;
 mod settings_list;
+mod settings_turkish;
 
 use crate::http::state::HttpState;
 use crate::panel::kit::{assets, cookies, fallback};

@@ -7,6 +7,7 @@ mod model;
 mod schema;
 mod text;
 
+use super::book::navigation::Navigation;
 use crate::api::openapi;
 use crate::http::state::HttpState;
 use crate::panel::kit::assets;
@@ -19,7 +20,6 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::{HeaderMap, StatusCode, header};
 use model::Reference;
-use super::book::navigation::Navigation;
 use std::sync::{Arc, OnceLock};
 
 /// What is shown where the request names no usable host.

@@ -76,7 +76,6 @@ super::text_set::text_set! {
         code: "Kod" | "Code",
         meaning: "Anlamı" | "Meaning",
         what_to_do: "Ne yapmalı" | "What to do",
-        status: "Durum" | "Status",
         setting: "Ayar" | "Setting",
         default: "Varsayılan" | "Default",
         variable: "Değişken" | "Variable",

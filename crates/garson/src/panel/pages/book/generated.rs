@@ -9,9 +9,7 @@ use crate::http::error::Code;
 use crate::panel::words::{BookWords, Lang};
 use garson_core::channel::Language;
 use garson_core::order::Courier;
-use garson_core::platform::{
-    Capability, CredentialField, Limit, Platform, PollStyle, Polling, StoreSupport,
-};
+use garson_core::platform::{Capability, CredentialField, Limit, Platform, PollStyle, Polling, StoreSupport};
 use garson_core::price_change::PriceScope;
 use std::borrow::Cow;
 use std::fmt::Write;

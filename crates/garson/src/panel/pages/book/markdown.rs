@@ -114,7 +114,9 @@ impl Writer {
         } else if let Some(section) = self.sections.last_mut() {
             section.text.push_str(text);
         }
-        if self.is_head && let Some(column) = self.columns.last_mut() {
+        if self.is_head
+            && let Some(column) = self.columns.last_mut()
+        {
             column.push_str(text);
         }
     }
@@ -140,7 +142,8 @@ impl Writer {
             Tag::Item => self.html.push_str("<li>"),
             Tag::Table(_) => {
                 self.columns.clear();
-                self.html.push_str("<div class=\"card flush\"><table class=\"stacks\">");
+                self.html
+                    .push_str("<div class=\"card flush\"><table class=\"stacks\">");
             }
             Tag::TableHead => {
                 self.is_head = true;
@@ -227,7 +230,10 @@ impl Writer {
         // Writing to a string does not fail.
         let _ = match level {
             1 => write!(self.html, "<h1>{inner}</h1>"),
-            _ => write!(self.html, "<h{level} id=\"{id}\"><a href=\"#{id}\">{inner}</a></h{level}>"),
+            _ => write!(
+                self.html,
+                "<h{level} id=\"{id}\"><a href=\"#{id}\">{inner}</a></h{level}>"
+            ),
         };
         self.sections.push(Section {
             level,

@@ -1,5 +1,6 @@
 //! Every setting with its default and its description, read from the documented default configuration.
 
+use super::settings_turkish::turkish;
 use crate::config;
 use crate::panel::words::{BookWords, Lang};
 use std::fmt::Write;
@@ -18,6 +19,24 @@ struct Table {
     name: String,
     about: String,
     settings: Vec<Setting>,
+}
+
+impl Table {
+    /// The name of a setting with that of its table.
+    fn key(&self, name: &str) -> String {
+        match self.name.as_str() {
+            "" => name.to_owned(),
+            table => format!("{table}.{name}"),
+        }
+    }
+}
+
+/// The description in the language of the page.
+fn described<'a>(key: &str, english: &'a str, lang: Lang) -> &'a str {
+    match lang {
+        Lang::Tr => turkish(key).unwrap_or(english),
+        Lang::En => english,
+    }
 }
 
 /// The tables of the file, in its order; that without a name comes first.
@@ -59,11 +78,14 @@ fn variable(table: &str, name: &str) -> String {
     format!("GARSON_{}", key.to_uppercase())
 }
 
-/// Text of the file as Markdown: what it sets in angle brackets or bars is no markup.
+/// Text of the file as Markdown: only its backticks are markup.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
+    let mut is_code = false;
     for letter in text.chars() {
-        if matches!(letter, '\\' | '`' | '*' | '_' | '<' | '[' | ']' | '|' | '#') {
+        is_code ^= letter == '`';
+        // A bar ends a cell of a table even in code.
+        if letter == '|' || !is_code && matches!(letter, '\\' | '*' | '_' | '<' | '[' | ']' | '#') {
             plain.push('\\');
         }
         plain.push(letter);
@@ -81,7 +103,7 @@ pub fn text(lang: Lang) -> String {
         };
         let _ = write!(text, "\n## {title}\n\n");
         if !table.about.is_empty() {
-            let _ = write!(text, "{}\n\n", plain(&table.about));
+            let _ = write!(text, "{}\n\n", plain(described(&table.name, &table.about, lang)));
         }
         let _ = write!(
             text,
@@ -94,7 +116,7 @@ pub fn text(lang: Lang) -> String {
                 "| `{}` | `{}` | {} {}: `{}` |",
                 setting.name,
                 setting.default.replace('|', "\\|"),
-                plain(&setting.about),
+                plain(described(&table.key(&setting.name), &setting.about, lang)),
                 t.variable,
                 variable(&table.name, &setting.name)
             );
@@ -117,7 +139,11 @@ mod tests {
             let values = values.fold(&parsed, |values, part| values[part].as_table().unwrap());
             for setting in &table.settings {
                 let value: toml::Table = format!("x = {}", setting.default).parse().unwrap();
-                assert_eq!(value["x"], values[&setting.name], "{}.{}", table.name, setting.name);
+                assert_eq!(
+                    value["x"], values[&setting.name],
+                    "{}.{}",
+                    table.name, setting.name
+                );
                 count += 1;
             }
         }
@@ -125,8 +151,31 @@ mod tests {
         // Most have a comment of their own; the first of a table always has one, there or at the table.
         for table in &listed {
             let first = table.settings.first().unwrap();
-            assert!(!first.about.is_empty() || !table.about.is_empty(), "{}", table.name);
+            assert!(
+                !first.about.is_empty() || !table.about.is_empty(),
+                "{}",
+                table.name
+            );
         }
+    }
+
+    #[test]
+    fn every_description_is_translated() {
+        let mut described = Vec::new();
+        for table in tables(&config::defaults()) {
+            if !table.about.is_empty() {
+                described.push(table.name.clone());
+            }
+            let settings = table.settings.iter().filter(|it| !it.about.is_empty());
+            described.extend(settings.map(|it| table.key(&it.name)));
+        }
+        let mut translated: Vec<&str> = super::super::settings_turkish::TEXTS
+            .iter()
+            .map(|(key, _)| *key)
+            .collect();
+        described.sort();
+        translated.sort_unstable();
+        assert_eq!(described, translated);
     }
 
     fn leaves(table: &toml::Table) -> usize {
@@ -140,8 +189,14 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].settings[0].about, "One and more.");
         assert_eq!(found[0].settings[1].about, "");
-        assert_eq!((found[1].about.as_str(), found[1].settings[0].default.as_str()), ("Of x.", "\"|\""));
-        assert_eq!(variable("webhook", "retry_seconds"), "GARSON_WEBHOOK__RETRY_SECONDS");
+        assert_eq!(
+            (found[1].about.as_str(), found[1].settings[0].default.as_str()),
+            ("Of x.", "\"|\"")
+        );
+        assert_eq!(
+            variable("webhook", "retry_seconds"),
+            "GARSON_WEBHOOK__RETRY_SECONDS"
+        );
         assert_eq!(variable("", "listen"), "GARSON_LISTEN");
     }
 }

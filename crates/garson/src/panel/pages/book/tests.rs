@@ -9,9 +9,8 @@ fn rendered(page: &Page, lang: Lang) -> Rendered {
 #[test]
 fn languages_have_the_same_structure() {
     for page in PAGES {
-        let levels = Lang::ALL.map(|lang| -> Vec<u8> {
-            rendered(page, lang).sections.iter().map(|it| it.level).collect()
-        });
+        let levels = Lang::ALL
+            .map(|lang| -> Vec<u8> { rendered(page, lang).sections.iter().map(|it| it.level).collect() });
         assert_eq!(levels[0], levels[1], "{}", page.name);
         assert_eq!(levels[0].first(), Some(&1), "{}", page.name);
     }
@@ -37,7 +36,11 @@ fn every_platform_is_described() {
         for platform in garson_platforms::all() {
             assert!(html.contains(&format!("<code>{}</code>", platform.provider().as_str())));
             for field in platform.credential_fields() {
-                assert!(html.contains(&format!("<code>{}</code>", field.name)), "{}", field.name);
+                assert!(
+                    html.contains(&format!("<code>{}</code>", field.name)),
+                    "{}",
+                    field.name
+                );
             }
         }
         assert!(!html.contains("generated"));
@@ -51,7 +54,11 @@ fn anchors_are_unique_and_plain() {
             let mut seen = BTreeSet::new();
             for section in rendered(page, lang).sections.iter().skip(1) {
                 let is_plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || "-_".contains(it);
-                assert!(section.id.chars().all(is_plain) && !section.id.is_empty(), "{}", section.id);
+                assert!(
+                    section.id.chars().all(is_plain) && !section.id.is_empty(),
+                    "{}",
+                    section.id
+                );
                 assert!(seen.insert(section.id.clone()), "{}: {}", page.name, section.id);
             }
         }
@@ -62,7 +69,10 @@ fn anchors_are_unique_and_plain() {
 fn markup_is_escaped_and_links_lead_to_pages() {
     let source = "# A\n\n## Sipariş İptali & x\n\n<script>alert(1)</script> `<b>` [b](actions.md#c) [d](/docs/api/)\n\n| H |\n|---|\n| a |\n";
     let Rendered { html, sections } = markdown::render(source, Lang::Tr);
-    assert!(!html.contains("<script") && html.contains("<code>&lt;b&gt;</code>"), "{html}");
+    assert!(
+        !html.contains("<script") && html.contains("<code>&lt;b&gt;</code>"),
+        "{html}"
+    );
     assert!(html.contains("href=\"/docs/tr/actions#c\"") && html.contains("href=\"/docs/api/\""));
     assert!(html.contains("<th scope=\"row\">a</th>"), "{html}");
     assert_eq!(sections[1].id, "siparis-iptali-x");
@@ -76,6 +86,9 @@ fn unchanged_page_is_not_sent_again() {
     assert_eq!(first.status(), StatusCode::OK);
     let tag = first.headers().get(header::ETAG).unwrap().clone();
     headers.insert(header::IF_NONE_MATCH, tag);
-    assert_eq!(answer_page(&headers, Lang::En, page).status(), StatusCode::NOT_MODIFIED);
+    assert_eq!(
+        answer_page(&headers, Lang::En, page).status(),
+        StatusCode::NOT_MODIFIED
+    );
     assert_eq!(answer_page(&headers, Lang::Tr, page).status(), StatusCode::OK);
 }
