@@ -170,10 +170,6 @@ async fn search_index_finds_words_of_both_languages(service: TestService) {
             .await
             .contains("/docs/tr/backup")
     );
-    assert!(
-        found(&service, "en", "retry_seconds").await.is_empty(),
-        "words are split at underscores"
-    );
     assert!(found(&service, "en", "zzzz").await.is_empty());
     let size = get(&service, "/docs/tr/search.json", &[]).await.body.len();
     assert!(size < 200_000, "{size} bytes");

@@ -111,7 +111,7 @@ fn script(pages: &[(String, Vec<Sample>)]) -> String {
                         sample.text
                     )
                 }
-                Kind::Response | Kind::NotRun(_) => Ok(()),
+                Kind::Response | Kind::Output | Kind::NotRun(_) => Ok(()),
             };
         }
     }
@@ -187,6 +187,7 @@ async fn run(script: &str, home: &Path, bin: &Path, out: &Path, port: u16) {
 /// Compares the samples of a page; returns how many there were.
 fn compare(page: &str, samples: &[Sample], out: &Path) -> usize {
     let mut compared = 0;
+    let mut printed = String::new();
     let mut answer: Option<Value> = None;
     for (number, sample) in samples.iter().enumerate() {
         let read = |extension: &str| {
@@ -195,7 +196,8 @@ fn compare(page: &str, samples: &[Sample], out: &Path) -> usize {
         let next = samples.get(number + 1).map(|next| &next.kind);
         match sample.kind {
             Kind::Commands => {
-                answer = last_json(&read("out"));
+                printed = read("out");
+                answer = last_json(&printed);
                 // An error that the page does not show is a mistake of the page.
                 let failed = answer.as_ref().is_some_and(|it| it["success"] == json!(false));
                 assert!(
@@ -220,6 +222,14 @@ fn compare(page: &str, samples: &[Sample], out: &Path) -> usize {
                     events.any(|event| difference(&shown, event, "event").is_none()),
                     "{page}: {shown:#}"
                 );
+                compared += 1;
+            }
+            Kind::Output => {
+                let missing = sample
+                    .text
+                    .lines()
+                    .find(|line| !printed.lines().any(|it| it == *line));
+                assert_eq!(missing, None, "{page}: {printed}");
                 compared += 1;
             }
             Kind::Settings | Kind::NotRun(_) => {}

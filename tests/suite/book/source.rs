@@ -5,6 +5,7 @@
 //! - `sh`: it is run, in the order of the book, in one shell with its variables.
 //! - `json response`: the last JSON that the block of commands before it has printed has all of it.
 //! - `json event`: an event of the account has all of it.
+//! - `text output`: what the block of commands before it has printed has each of its lines.
 //! - `toml`: a configuration file that the program accepts.
 //! - any language with `not-run="reason"`: it is not run; `samples.rs` lists every one.
 //!
@@ -20,6 +21,7 @@ pub enum Kind {
     Commands,
     Response,
     Event,
+    Output,
     Settings,
     NotRun(String),
 }
@@ -40,6 +42,7 @@ fn kind(info: &str) -> Kind {
         "sh" => Kind::Commands,
         "json response" => Kind::Response,
         "json event" => Kind::Event,
+        "text output" => Kind::Output,
         "toml" => Kind::Settings,
         other => panic!("unknown kind of sample: {other:?}"),
     }
