@@ -67,7 +67,7 @@ mod case {
         let browser = &setup.browser;
         for (language, text, path) in [
             ("en", "idempotent receiver", "/docs/en/webhooks"),
-            ("tr", "SİPARİŞ İPTALİ", "/docs/tr/actions"),
+            ("tr", "SİPARİŞ İPTAL", "/docs/tr/actions"),
             ("tr", "geri yukleme", "/docs/tr/backup"),
         ] {
             browser.go(&format!("/docs/{language}/start")).await;
