@@ -51,7 +51,7 @@ mod case {
             browser
                 .command("Emulation.setDeviceMetricsOverride", narrow)
                 .await;
-            let script = "const wide = [...document.querySelectorAll('body *')].filter((it) => !it.closest('pre'))
+            let script = "const wide = [...document.querySelectorAll('body *')].filter((it) => !it.closest('pre, thead'))
                         .filter((it) => it.clientWidth > 0 && it.scrollWidth > it.clientWidth && !it.matches('.unseen'));
                     if (document.documentElement.scrollWidth === 320 && !wide.length) return null;
                     return wide.map((it) => it.outerHTML.slice(0, 120)).slice(0, 3)";

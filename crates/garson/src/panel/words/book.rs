@@ -70,6 +70,7 @@ super::text_set::text_set! {
         credentials: "Bağlantı bilgileri" | "Credentials",
         credential: "Alan" | "Field",
         credential_name: "Platformdaki adı" | "Its name at the platform",
+        need: "Gerekli mi" | "Needed",
         required: "zorunlu" | "required",
         optional: "isteğe bağlı" | "optional",
         addresses: "Platforma verilecek adresler" | "Addresses for the platform",

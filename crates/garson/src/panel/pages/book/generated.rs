@@ -122,8 +122,8 @@ fn credentials(text: &mut String, platform: &dyn Platform, lang: Lang) {
     let _ = write!(text, "\n### {}: {name}\n\n", t.credentials);
     let _ = write!(
         text,
-        "| {} | {} | |\n|---|---|---|\n",
-        t.credential, t.credential_name
+        "| {} | {} | {} |\n|---|---|---|\n",
+        t.credential, t.credential_name, t.need
     );
     for field in platform.credential_fields() {
         let CredentialField {

@@ -67,7 +67,7 @@ fn anchors_are_unique_and_plain() {
 
 #[test]
 fn markup_is_escaped_and_links_lead_to_pages() {
-    let source = "# A\n\n## Sipariş İptali & x\n\n<script>alert(1)</script> `<b>` [b](actions.md#c) [d](/docs/api/)\n\n| H |\n|---|\n| a |\n";
+    let source = "# A\n\n## Sipariş İptali & x\n\nx <script>alert(1)</script> `<b>` [b](actions.md#c) [d](/docs/api/)\n\n| H |\n|---|\n| a |\n";
     let Rendered { html, sections } = markdown::render(source, Lang::Tr);
     assert!(
         !html.contains("<script") && html.contains("<code>&lt;b&gt;</code>"),
