@@ -68,7 +68,9 @@ function resultOf(section, word) {
   const link = document.createElement("a");
   link.href = section.path;
   link.textContent = section.title === section.page ? section.page : `${section.page}: ${section.title}`;
-  const at = Math.max(0, section.folded.indexOf(word) - 40);
+  // Some words before the one that was found, not parts of words.
+  const near = section.folded.indexOf(word) - 40;
+  const at = near > 0 ? section.text.indexOf(" ", near) + 1 : 0;
   const excerpt = document.createElement("span");
   excerpt.textContent = section.text.slice(at, at + 120).trim();
   link.append(excerpt);
