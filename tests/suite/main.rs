@@ -49,6 +49,7 @@ macro_rules! on_both {
 
 mod api;
 mod audit;
+mod book;
 mod browser;
 mod cli;
 mod cluster;

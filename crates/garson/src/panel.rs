@@ -36,9 +36,9 @@ use axum::Router;
 use axum::middleware::from_fn;
 use std::sync::Arc;
 
-/// The API reference with its assets, for the address of operators.
-pub fn reference_routes() -> Router<Arc<HttpState>> {
-    pages::reference_routes()
+/// The book and the API reference with their assets, for the address of operators.
+pub fn docs_routes() -> Router<Arc<HttpState>> {
+    pages::docs_routes()
         .merge(kit::assets::routes())
         .route_layer(kit::compression::layer())
         .route_layer(from_fn(kit::security_headers::protect))

@@ -13,12 +13,12 @@ pub fn service(app: Arc<App>) -> Router {
     service_with(app, Router::new())
 }
 
-/// What the second address serves: metrics, probes and the API reference.
+/// What the second address serves: metrics, probes, the book and the API reference.
 pub fn operations(app: Arc<App>) -> Router {
     let state = HttpState::new(app);
     probes::routes()
         .merge(probes::metrics_route())
-        .merge(panel::reference_routes())
+        .merge(panel::docs_routes())
         .merge(api::openapi::router().route_layer(from_fn(panel::protect_docs)))
         .fallback(panel::not_found)
         .layer(CatchPanicLayer::custom(request_id::on_panic))

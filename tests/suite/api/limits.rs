@@ -180,6 +180,7 @@ async fn public_routes_need_no_key(service: TestService) {
         ("/metrics", "#"),
         ("/openapi.json", "{"),
         ("/docs/", "<"),
+        ("/docs/api/", "<"),
     ] {
         let reply = send(service.addr, &request("GET", path, &[], &[])).await;
         assert_eq!(reply.status, 200, "{path}");

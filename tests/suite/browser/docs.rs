@@ -14,7 +14,7 @@ mod case {
 
     pub async fn reference_is_filtered_and_copied_from(setup: Setup) {
         let browser = &setup.browser;
-        browser.go("/docs/").await;
+        browser.go("/docs/api/").await;
         browser.wait_for_text("h1", "API reference").await;
         let sample = browser.text("#sample-verify_order").await;
         let host = setup.world.service.addr.to_string();
@@ -76,7 +76,7 @@ mod case {
         ] {
             browser.resize(screen).await;
             browser.prefer(scheme).await;
-            browser.go("/docs/").await;
+            browser.go("/docs/api/").await;
             // Closed parts would not be looked at.
             browser
                 .run(
@@ -101,7 +101,7 @@ mod case {
         browser
             .command("Emulation.setDeviceMetricsOverride", narrow)
             .await;
-        browser.go("/docs/").await;
+        browser.go("/docs/api/").await;
         let too_wide = "return [...document.querySelectorAll('body *')]
             .filter(it => it.clientWidth > 0 && it.scrollWidth > it.clientWidth && !it.closest('pre'))
             .map(it => it.outerHTML.slice(0, 120))";

@@ -128,7 +128,14 @@ async fn filled_service() -> (TestService, PanelUser, Vec<String>) {
         deliveries.as_array().unwrap().iter().any(attempted)
     })
     .await;
-    paths.extend(["/nothing-here", "/docs/", "/offline", "/sign-in"].map(str::to_owned));
+    let public = [
+        "/nothing-here",
+        "/docs/api/",
+        "/docs/en/first-order",
+        "/offline",
+        "/sign-in",
+    ];
+    paths.extend(public.map(str::to_owned));
     (service, user, paths)
 }
 

@@ -5,6 +5,7 @@ mod alarm;
 mod board;
 mod board_notices;
 mod board_view;
+mod book;
 mod connect_platform;
 mod docs;
 mod every_page;

@@ -14,7 +14,7 @@ async fn public_address_is_in_documents_and_pages(backend: Backend) {
     let get = async |path: &str| send(service.addr, &request("GET", path, &[], &[])).await;
     let document = get("/openapi.json").await.json();
     assert_eq!(document["servers"][0]["url"], URL);
-    let reference = get("/docs/").await.text();
+    let reference = get("/docs/api/").await.text();
     assert!(reference.contains(&format!("{URL}/web-api/v1/")), "no address");
     assert!(!reference.contains("http://garson.test"));
     let shop = service.shop(&service.a, "s").await;

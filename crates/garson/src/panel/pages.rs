@@ -6,6 +6,7 @@ mod audit;
 mod board;
 mod board_actions;
 mod board_stores;
+mod book;
 mod businesses;
 mod catalogs;
 #[cfg(debug_assertions)]
@@ -46,9 +47,9 @@ use crate::http::state::HttpState;
 use axum::Router;
 use std::sync::Arc;
 
-/// The routes of the API reference alone.
-pub fn reference_routes() -> Router<Arc<HttpState>> {
-    reference::routes()
+/// The routes of the book and the API reference alone.
+pub fn docs_routes() -> Router<Arc<HttpState>> {
+    book::routes().merge(reference::routes())
 }
 
 /// The routes of every page.
@@ -95,5 +96,5 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(users::routes())
         .merge(audit::routes())
         .merge(privacy::routes())
-        .merge(reference::routes())
+        .merge(docs_routes())
 }

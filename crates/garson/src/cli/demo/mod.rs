@@ -262,7 +262,7 @@ webhook leads, shows the first events below, and their number every minute.
 
   Panel         http://{address}/
                 sign in with {EMAIL} and the password {password}
-  API page      http://{address}/docs/
+  Documentation http://{address}/docs/
   API key       {key}
   Restaurants   {by_hand}  {by_hand_name}: its orders wait for you
                 {busy}  {busy_name}: verifies by itself, and a sample till moves its orders along

@@ -88,6 +88,12 @@ pub const ROUTES: &[Route] = &[
     page("/icons/{name}", Public),
     page("/docs", Public),
     page("/docs/", Public),
+    page("/docs/{lang}", Public),
+    page("/docs/{lang}/", Public),
+    page("/docs/{lang}/search.json", Public),
+    page("/docs/{lang}/{page}", Public),
+    page("/docs/api", Public),
+    page("/docs/api/", Public),
     // The user's own.
     form("/sign-out", SignedIn),
     both("/account", SignedIn, Confirmed),

@@ -78,7 +78,7 @@ const PRODUCTS_SOURCE: &str = concat!(
 /// What only users need who may not do everything.
 pub(super) const ROLES_STYLE_SOURCE: &str = include_str!("../../../assets/css/roles.css");
 
-/// What the API reference shares with the pages.
+/// What the book and the API reference share with the pages.
 const COMMON_STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/tokens.css"),
     include_str!("../../../assets/css/base.css"),
@@ -88,9 +88,15 @@ const COMMON_STYLE_SOURCE: &str = concat!(
     include_str!("../../../assets/css/controls.css"),
 );
 const COPY_SOURCE: &str = include_str!("../../../assets/js/copy.js");
-/// What only the API reference needs.
-pub(super) const REFERENCE_STYLE_SOURCE: &str = include_str!("../../../assets/css/reference.css");
-const REFERENCE_SOURCE: &str = include_str!("../../../assets/js/reference.js");
+/// What only the book and the API reference need.
+pub(super) const DOCS_STYLE_SOURCE: &str = concat!(
+    include_str!("../../../assets/css/reference.css"),
+    include_str!("../../../assets/css/book.css"),
+);
+const DOCS_SOURCE: &str = concat!(
+    include_str!("../../../assets/js/reference.js"),
+    include_str!("../../../assets/js/book.js"),
+);
 
 /// The script of tickets, which are pages of their own.
 const TICKET_SOURCE: &str = include_str!("../../../assets/js/ticket.js");
@@ -112,14 +118,13 @@ static PRODUCTS_STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("products", &
 static ROLES_STYLE: LazyLock<Asset> = LazyLock::new(|| style_of("roles", &[ROLES_STYLE_SOURCE]));
 static PRODUCT_PAGES_STYLE: LazyLock<Asset> =
     LazyLock::new(|| style_of("panel-products", &[STYLE_SOURCE, PRODUCTS_STYLE_SOURCE]));
-static REFERENCE_STYLE: LazyLock<Asset> =
-    LazyLock::new(|| style_of("reference", &[COMMON_STYLE_SOURCE, REFERENCE_STYLE_SOURCE]));
+static DOCS_STYLE: LazyLock<Asset> =
+    LazyLock::new(|| style_of("docs", &[COMMON_STYLE_SOURCE, DOCS_STYLE_SOURCE]));
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("panel", &[SCRIPT_SOURCE]));
 static PRODUCTS_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("products", &[PRODUCTS_SOURCE]));
 static PRODUCT_PAGES_SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| script_of("panel-products", &[SCRIPT_SOURCE, PRODUCTS_SOURCE]));
-static REFERENCE_SCRIPT: LazyLock<Asset> =
-    LazyLock::new(|| script_of("reference", &[COPY_SOURCE, REFERENCE_SOURCE]));
+static DOCS_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("docs", &[COPY_SOURCE, DOCS_SOURCE]));
 static TICKET_SCRIPT: LazyLock<Asset> = LazyLock::new(|| script_of("ticket", &[TICKET_SOURCE]));
 
 /// The path of the style sheet.
@@ -147,9 +152,9 @@ pub fn products() -> (&'static str, &'static str) {
     (&PRODUCTS_STYLE.path, &PRODUCTS_SCRIPT.path)
 }
 
-/// The paths of the style sheet and the script of the API reference.
-pub fn reference() -> (&'static str, &'static str) {
-    (&REFERENCE_STYLE.path, &REFERENCE_SCRIPT.path)
+/// The paths of the style sheet and the script of the book and the API reference.
+pub fn docs() -> (&'static str, &'static str) {
+    (&DOCS_STYLE.path, &DOCS_SCRIPT.path)
 }
 
 /// The path of the script of tickets.
@@ -168,11 +173,11 @@ async fn serve_asset(Path(name): Path<String>) -> Response {
         &ROLES_STYLE,
         &PRODUCTS_STYLE,
         &PRODUCT_PAGES_STYLE,
-        &REFERENCE_STYLE,
+        &DOCS_STYLE,
         &SCRIPT,
         &PRODUCTS_SCRIPT,
         &PRODUCT_PAGES_SCRIPT,
-        &REFERENCE_SCRIPT,
+        &DOCS_SCRIPT,
         &TICKET_SCRIPT,
     ];
     let found = all.into_iter().find(|asset| asset.path == path);

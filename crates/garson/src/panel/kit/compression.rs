@@ -10,7 +10,7 @@ use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 const MIN_BYTES: u64 = 1024;
 
 /// The content types that are compressed.
-const TYPES: [&str; 3] = ["text/html", "text/css", "text/javascript"];
+const TYPES: [&str; 4] = ["text/html", "text/css", "text/javascript", "application/json"];
 
 #[derive(Clone, Copy)]
 pub struct IsPageOrAsset;

@@ -15,6 +15,7 @@ pub enum NavItem {
     Webhook,
     Keys,
     Notices,
+    Book,
     Reference,
     Status,
     Account,
@@ -39,7 +40,7 @@ const SHIFT: [NavItem; 8] = [
 ];
 
 /// What developers of POS programs need.
-const DEVELOPER: [NavItem; 3] = [NavItem::Webhook, NavItem::Keys, NavItem::Reference];
+const DEVELOPER: [NavItem; 4] = [NavItem::Webhook, NavItem::Keys, NavItem::Book, NavItem::Reference];
 
 /// The user's own pages, the users of the account, and what concerns the account itself.
 const ACCOUNT: [NavItem; 5] = [
@@ -62,7 +63,8 @@ impl NavItem {
             Self::Webhook => ("/webhook", t.webhook),
             Self::Keys => ("/keys", t.keys),
             Self::Notices => ("/notices", t.notices),
-            Self::Reference => ("/docs/", t.reference),
+            Self::Book => ("/docs/", t.book),
+            Self::Reference => ("/docs/api/", t.reference),
             Self::Status => ("/status", t.status),
             Self::Account => ("/account", t.account),
             Self::Sessions => ("/sessions", t.sessions),
@@ -86,7 +88,7 @@ impl NavItem {
             Self::Users => Some(Permission::ManageUsers),
             Self::Audit => Some(Permission::ReadAudit),
             Self::Privacy => Some(Permission::ManagePrivacy),
-            Self::Reference | Self::Account | Self::Sessions | Self::None => None,
+            Self::Book | Self::Reference | Self::Account | Self::Sessions | Self::None => None,
         }
     }
 

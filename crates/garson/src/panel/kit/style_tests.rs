@@ -1,6 +1,6 @@
 //! The style sheets keep to the sizes, spaces and colours of `tokens.css`, and `docs/design.md` tells the truth about them.
 
-use super::assets::{PRODUCTS_STYLE_SOURCE, REFERENCE_STYLE_SOURCE, ROLES_STYLE_SOURCE, STYLE_SOURCE};
+use super::assets::{PRODUCTS_STYLE_SOURCE, DOCS_STYLE_SOURCE, ROLES_STYLE_SOURCE, STYLE_SOURCE};
 use std::collections::HashMap;
 
 const TOKENS: &str = include_str!("../../../assets/css/tokens.css");
@@ -51,7 +51,7 @@ fn sheets() -> String {
         &common,
         PRODUCTS_STYLE_SOURCE,
         ROLES_STYLE_SOURCE,
-        REFERENCE_STYLE_SOURCE,
+        DOCS_STYLE_SOURCE,
     ]
     .concat()
 }
@@ -218,7 +218,7 @@ fn tokens_are_part_of_the_style_sheet() {
         STYLE_SOURCE,
         PRODUCTS_STYLE_SOURCE,
         ROLES_STYLE_SOURCE,
-        REFERENCE_STYLE_SOURCE,
+        DOCS_STYLE_SOURCE,
     ]
     .concat()
     .len();

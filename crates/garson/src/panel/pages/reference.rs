@@ -1,4 +1,4 @@
-//! The API reference: one page, rendered from the OpenAPI document at the first request.
+//! The API reference, at `/docs/api/`: one page, rendered from the OpenAPI document at the first request.
 //!
 //! It is open to everyone, like the document itself, and in English like it.
 
@@ -7,10 +7,12 @@ mod model;
 mod schema;
 mod text;
 
+use super::book::navigation::Navigation;
 use crate::api::openapi;
 use crate::http::state::HttpState;
 use crate::panel::kit::assets;
 use crate::panel::kit::https::is_https;
+use crate::panel::words::Lang;
 use askama::Template;
 use axum::Router;
 use axum::extract::State;
@@ -27,14 +29,15 @@ const MAX_HOST: usize = 262;
 
 pub fn routes() -> Router<Arc<HttpState>> {
     Router::new()
-        .route("/docs", get(async || Redirect::to("/docs/")))
-        .route("/docs/", get(show_reference))
+        .route("/docs/api", get(async || Redirect::to("/docs/api/")))
+        .route("/docs/api/", get(show_reference))
 }
 
 #[derive(Template)]
 #[template(path = "reference.html")]
 struct ReferencePage {
     reference: Reference,
+    navigation: Navigation,
     server: &'static str,
     style: &'static str,
     script: &'static str,
@@ -69,9 +72,10 @@ fn escaped(url: &str) -> String {
 }
 
 fn render() -> Option<Parts> {
-    let (style, script) = assets::reference();
+    let (style, script) = assets::docs();
     let page = ReferencePage {
         reference: Reference::read(&openapi::document()),
+        navigation: Navigation::of(Lang::En),
         server: curl::SERVER,
         style,
         script,

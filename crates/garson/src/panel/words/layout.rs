@@ -5,6 +5,7 @@ super::text_set::text_set! {
         board: "Canlı pano" | "Live board",
         orders: "Siparişler" | "Orders",
         today: "Günün özeti" | "Day summary",
+        book: "Belgeler" | "Documentation",
         reference: "API belgesi" | "API reference",
         developer: "Geliştirici" | "Developer",
         account_menu: "Hesap menüsü" | "Account menu",
