@@ -75,6 +75,11 @@ const MIGRATIONS: &[(i64, &str, &str)] = &[
         include_str!("../../migrations/0023_key_access.sql"),
     ),
     (24, "openid", include_str!("../../migrations/0024_openid.sql")),
+    (
+        25,
+        "request_log",
+        include_str!("../../migrations/0025_request_log.sql"),
+    ),
 ];
 
 /// The number that marks a database as the target of an unfinished copy, beside the migrations. Older versions of the program
