@@ -71,6 +71,8 @@ const PAGES: &[&str] = &[
     "/users",
     "/users/new",
     "/users/{user}",
+    "/requests?status=failed",
+    "/requests?key=018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60",
     "/audit",
     "/audit?record=restaurant&actor=key&from=2026-01-01&restaurant={restaurant}",
     "/audit?id=nobody",
