@@ -157,6 +157,9 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
                                   "restaurantIds": [shop.restaurant] });
     let user = service.a.post("/users", &new).await.data();
     let user = user["id"].as_str().unwrap();
+    // For the request log.
+    let missing = service.a.get("/orders/not-there").await;
+    missing.refused(404, "order_not_found");
     let (product, change) = furnish_products(service, &shop.restaurant).await;
     let paths = PAGES
         .iter()

@@ -36,6 +36,7 @@ struct Waiting {
 }
 
 impl Default for RequestLog {
+    #[expect(clippy::disallowed_methods, reason = "must differ from node to node")]
     fn default() -> Self {
         let draw = getrandom::u32().unwrap_or_default();
         Self {

@@ -68,8 +68,7 @@ impl StartedCall {
             at: app.now(),
             began: Instant::now(),
             method: request.method().clone(),
-            // A path is ASCII.
-            path: path.get(..MAX_PATH).unwrap_or(path).to_owned(),
+            path: path.chars().take(MAX_PATH).collect(),
             query: request.uri().query().and_then(parameter_names),
         }
     }

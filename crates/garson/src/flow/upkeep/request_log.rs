@@ -69,12 +69,20 @@ pub async fn store_last(app: &App) {
     }
 }
 
-/// Stores what waits. What cannot be stored waits for the next turn.
+/// Stores what waits. While storage is unavailable, it waits for the next turn.
 async fn store(app: &App, untrimmed: &mut Untrimmed) -> Result<(), StoreError> {
     let mut chunks = chunks(app.request_log.take(), untrimmed);
+    let mut result = Ok(());
     while !chunks.is_empty() {
         let batch = Arc::new(next_batch(&mut chunks));
         if let Err(error) = write(app, Arc::clone(&batch)).await {
+            if !error.is_temporary() {
+                // What can never be written must not hold up the rest.
+                let lost = batch.iter().map(|chunk| chunk.calls.len()).sum();
+                app.metrics.requests.count_unlogged(lost);
+                result = Err(error);
+                continue;
+            }
             // The last first, because each is put before what waits.
             for chunk in chunks.iter().rev().chain(batch.iter().rev()) {
                 let calls = chunk.calls.iter().cloned().collect();
@@ -84,7 +92,7 @@ async fn store(app: &App, untrimmed: &mut Untrimmed) -> Result<(), StoreError> {
             return Err(error);
         }
     }
-    Ok(())
+    result
 }
 
 fn chunks(waiting: Vec<WaitingCalls>, untrimmed: &mut Untrimmed) -> VecDeque<Chunk> {
