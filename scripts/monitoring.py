@@ -23,18 +23,19 @@ MONITORING = ROOT / "packaging" / "monitoring"
 JOB = "garson"
 # Scrapes that are needed, one in a second.
 SAMPLES = 12
-# Seconds until every query has data.
-PATIENCE = 30
+# Seconds until every query has data. Generous, because other programs may use the machine.
+PATIENCE = 150
 # With a scrape in a second; Grafana takes four intervals at least.
 RATE_INTERVAL = "15s"
 
-# Selectors without a series while nothing is wrong. Their metrics have to exist nevertheless, and other series of them.
-EMPTY_WHEN_HEALTHY = {'garson_http_requests_total{kind="Hook",status=~"5.."}'}
 # Queries of the dashboard that may be empty while nothing is wrong. None so far.
 EMPTY_QUERIES = set()
 # The failing receiver causes these. No other alert may be pending or firing: the rest of the demo is healthy.
 EXPECTED_ALERTS = {"GarsonEventsGivenUp"}
 TOLERATED_ALERTS = {"GarsonEventsLateFast", "GarsonEventsLateSlow", "GarsonAttemptsFail"}
+# How fast this machine is, is not tested here. Failed requests are checked on their own.
+TOLERATED_ALERTS |= {"GarsonOrdersNotAcceptedFast", "GarsonOrdersNotAcceptedSlow", "GarsonStorageSlow"}
+FAILED_REQUESTS = "garson:platform_requests_failed:ratio_increase5m"
 
 SELECTOR = re.compile(r'(?<![\w:"])(garson[_:][\w:]*|up)\b\s*(\{(?:[^}"]|"[^"]*")*\})?')
 
@@ -102,7 +103,7 @@ def cause_everything():
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
     found = wait_for(
         lambda: re.search(r"API key\s+(\S+)(?s:.*)Platforms\s+(http://[^/\s]+)/", pathlib.Path(log_file).read_text()),
-        20,
+        PATIENCE,
         "the demo prints its API key",
     )
     key, simulator = found.groups()
@@ -114,7 +115,7 @@ def cause_everything():
     for platform in ("getir", "yemeksepeti", "trendyol", "migros"):
         command = [garson, "sim", "--url", simulator, "order", "--platform", platform]
         for more in ([], ["--no-push"]):
-            subprocess.run(command + more, check=True, capture_output=True, timeout=20)
+            subprocess.run(command + more, check=True, capture_output=True, timeout=60)
     for headers in (bearer, {"Authorization": "Bearer wrong"}):
         ask(f"{api}/web-api/v1/orders", headers=headers)
 
@@ -201,7 +202,7 @@ def check_rules(groups, names):
         # An alert has no data while nothing is wrong, so its parts have to.
         for metric, labels in SELECTOR.findall(expression):
             selector = metric + labels
-            if selector in EMPTY_WHEN_HEALTHY or metric in unknown:
+            if metric in unknown:
                 continue
             check(query(selector), f"rule {name}: there is no series {selector}")
         if rule["type"] == "alerting":
@@ -274,6 +275,7 @@ def main():
     alerts = {alert["labels"]["alertname"] for alert in prometheus_api("alerts")["alerts"]}
     unexpected = sorted(alerts - EXPECTED_ALERTS - TOLERATED_ALERTS)
     check(not unexpected, f"alerts without a cause: {', '.join(unexpected)}")
+    check(query(f"{FAILED_REQUESTS} == 0"), f"{FAILED_REQUESTS} is not 0, or missing")
     if problems:
         fail("\n  ".join(["these do not hold:", *problems]))
     queries = len(list(dashboard_queries(dashboard)))

@@ -34,6 +34,12 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
+    /// What people call it: its label, or its last characters.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.label.clone().unwrap_or_else(|| format!("…{}", self.hint))
+    }
+
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)

@@ -137,7 +137,7 @@ const RULES: &[Rule] = {
         ),
         rule(
             P::ReadWebhook,
-            "see the webhook and its deliveries",
+            "see the webhook, its deliveries and the API requests",
             true,
             &[Owner, Manager, Developer, ReadOnly],
         ),

@@ -18,4 +18,5 @@ pub mod feed;
 pub mod history;
 pub mod order_changes;
 pub mod orders;
+pub mod request_log;
 pub mod search;

@@ -39,6 +39,7 @@ pub mod prices;
 pub mod printers;
 pub mod privacy_settings;
 pub mod products;
+pub mod request_log;
 pub mod resends;
 pub mod restaurant_history;
 mod restaurant_scope;

@@ -36,6 +36,7 @@ mod provider_field;
 mod providers;
 mod report_summary;
 mod reports;
+mod requests;
 mod restaurants;
 mod retries;
 mod routes;

@@ -21,6 +21,7 @@ pub(crate) mod poll_requests;
 pub mod presence;
 pub(crate) mod product_work;
 pub(crate) mod refused_addresses;
+pub(crate) mod request_log;
 pub(crate) mod sign_in_limits;
 pub(crate) mod start_error;
 pub mod store_overview;
@@ -34,6 +35,7 @@ use self::missing_orders::MissingOrders;
 use self::order_checks::OrderChecks;
 use self::order_document::OrderDocument;
 use self::poll_requests::PollRequests;
+use self::request_log::RequestLog;
 use crate::config::{Settings, Terms, terms};
 use crate::fair_slots::{FairSlots, SlotLimits};
 use crate::net;
@@ -139,6 +141,8 @@ pub struct App {
     pub delivery_gauges: DeliveryGauges,
     /// Numbers about attempts at endpoints that are not stored yet.
     pub endpoint_stats: EndpointStats,
+    /// API calls that are not stored yet.
+    pub request_log: RequestLog,
     /// Writes an order as the API answers it, for events that carry their order; set once by the API.
     pub order_document: OnceLock<OrderDocument>,
     pub sign_in_limits: SignInLimits,
@@ -267,6 +271,7 @@ impl App {
             node_lease: NodeLease::default(),
             delivery_gauges: DeliveryGauges::default(),
             endpoint_stats: EndpointStats::default(),
+            request_log: RequestLog::default(),
             order_document: OnceLock::new(),
             manual_sends: FairSlots::new(MANUAL_SEND_SLOTS),
             wake_resend: Notify::new(),

@@ -13,7 +13,7 @@ use crate::http::error::{ApiError, Code};
 use crate::http::request_id::RequestId;
 use crate::http::state::HttpState;
 use crate::net::client_address::ClientAddress;
-use crate::telemetry::Refusal;
+use crate::telemetry::{Refusal, RequestOutcome, RequestTimer};
 use axum::Router;
 use axum::extract::{Extension, Path, RawPathParams, Request, State};
 use axum::response::{IntoResponse, Response};
@@ -67,18 +67,35 @@ async fn receive_message(
     params: RawPathParams,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let mut message = head(route, &params, &request);
+    let message = head(route, &params, &request);
+    let mut timer = state.app.metrics.intake.start_request(platform.provider());
+    let outcome = take_message(&state, platform, message, request, &mut timer).await;
+    timer.answered(match &outcome {
+        Ok(outcome) => RequestOutcome::from(outcome),
+        Err(error) if error.code.status().is_server_error() => RequestOutcome::Failed,
+        Err(_) => RequestOutcome::Refused,
+    });
+    outcome.map(|outcome| respond(platform.reply(&outcome, &id.0)))
+}
+
+async fn take_message(
+    state: &HttpState,
+    platform: &'static dyn Platform,
+    mut message: HookRequest,
+    request: Request,
+    timer: &mut RequestTimer<'_>,
+) -> Result<IntakeOutcome, ApiError> {
     let client = ClientAddress::of(request.extensions());
     let connection = request.extensions().get::<Arc<Connection>>().cloned();
     // A large body is read only from a sender with a known secret, so that strangers cannot fill our memory.
     let is_small = body::declared_length(&request).is_some_and(|length| length <= SMALL);
     let presents_nothing = matches!(platform.claim(&message), Claim::Nothing);
     if presents_nothing || (!is_small && !may_be_genuine(&state.app, platform, &message).await?) {
-        let outcome = reject(&state.app, platform);
         state.app.metrics.refusals.note(Refusal::WrongHookSecret, client);
-        return Ok(respond(platform.reply(&outcome, &id.0)));
+        return Ok(reject(&state.app, platform));
     }
-    let Body { bytes, charge } = body::read(&state, request, BodySource::Hook).await?;
+    let Body { bytes, charge } = body::read(state, request, BodySource::Hook).await?;
+    timer.mark_read();
     message.body = bytes;
     let received = receive(&state.app, platform, message).await;
     drop(charge);
@@ -89,10 +106,7 @@ async fn receive_message(
         (Ok(_), Some(connection)) => connection.mark_authenticated(),
         _ => {}
     }
-    match received {
-        Ok(reception) => Ok(respond(platform.reply(&reception, &id.0))),
-        Err(fault) => Err(retryable(platform, ApiError::from(fault))),
-    }
+    received.map_err(|fault| retryable(platform, ApiError::from(fault)))
 }
 
 /// A platform reports what came of a menu, at an address with a token that only it was given. A wrong one is as unknown as any other

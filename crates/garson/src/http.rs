@@ -11,6 +11,7 @@ pub mod event_stream;
 pub mod path;
 pub mod probes;
 pub mod request_id;
+pub mod request_log;
 pub mod state;
 pub mod table_file;
 pub mod ticket_page;

@@ -151,6 +151,7 @@ async fn serve_encrypted(
         app.spawn_worker("polling", flow::intake::poll::run),
         app.spawn_worker("resends", flow::deliver::resend_all::run),
         app.spawn_worker("endpoint statistics", flow::deliver::stats::run),
+        app.spawn_worker("request log", flow::upkeep::request_log::run),
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
         app.spawn_worker("account removal", flow::upkeep::account_removal::run),
@@ -208,6 +209,10 @@ async fn serve_encrypted(
     }
     for worker in workers {
         worker.abort();
+    }
+    let logged = flow::upkeep::request_log::store_last(&app);
+    if tokio::time::timeout(time, logged).await.is_err() {
+        tracing::warn!("the last API calls were not logged in time");
     }
     flow::upkeep::membership::leave(&app).await;
 }

@@ -6,5 +6,5 @@ mod metrics;
 pub use log::start_log;
 pub use metrics::{
     CallOutcome, DispatcherGauges, Gauges, IntakeSource, MessageOutcome, Metrics, Refusal, Refusals,
-    RequestKind, StorageCounts, Topic,
+    RequestKind, RequestOutcome, RequestTimer, StorageCounts, Topic,
 };

@@ -17,6 +17,7 @@ use std::time::Duration;
 cases! {
     output_is_valid_openmetrics
     messages_are_counted_by_outcome
+    requests_of_platforms_are_timed_by_outcome
     commits_are_counted_and_timed
     single_node_reports_one_node
     streams_are_counted_while_they_are_open
@@ -131,6 +132,34 @@ async fn messages_are_counted_by_outcome(service: TestService) {
             ("garson_kept_messages{state=\"conflicting\"}", 1.0),
         ])
     );
+}
+
+async fn requests_of_platforms_are_timed_by_outcome(service: TestService) {
+    let shop = service.shop(&service.a, "s").await;
+    let before = Scrape::of(service.addr).await;
+    shop.order("1").await;
+    shop.order("1").await;
+    shop.post(b"{").await;
+    shop.hook("/hooks/direct/orders", Some("wrong"), b"{}").await;
+    shop.hook("/hooks/direct/orders", None, b"{}").await;
+    service.execute_sql("ALTER TABLE order_contents RENAME TO order_contents_elsewhere");
+    let failed = shop.post(order_body("s", "2", 1).to_string().as_bytes()).await;
+    service.execute_sql("ALTER TABLE order_contents_elsewhere RENAME TO order_contents");
+    assert!(failed.status >= 500, "{}", failed.text());
+    let after = Scrape::of(service.addr).await;
+    let name = "garson_platform_request_seconds_count";
+    let timed = |outcome: &str| format!("{name}{{provider=\"direct\",outcome=\"{outcome}\"}}");
+    let expected =
+        [("accepted", 2.0), ("refused", 3.0), ("failed", 1.0)].map(|(outcome, by)| (timed(outcome), by));
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(sample, by)| (sample.as_str(), *by))
+        .collect();
+    assert_eq!(after.moved(&before, name), moves(&expected));
+    // What has not happened is there as zero, so that rules find it.
+    assert_eq!(after.get(&timed("unanswered")), Some(0.0));
+    let all = "garson_platform_request_seconds_bucket{le=\"30.0\",provider=\"direct\",outcome=\"accepted\"}";
+    assert_eq!(after.get(all), Some(2.0));
 }
 
 impl Shop {

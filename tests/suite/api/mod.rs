@@ -34,6 +34,7 @@ mod pending_reports;
 mod providers;
 mod readiness;
 mod report_summary;
+mod requests;
 mod restaurants;
 mod sweep;
 mod users;

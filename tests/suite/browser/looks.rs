@@ -128,6 +128,10 @@ async fn filled_service() -> (TestService, PanelUser, Vec<String>) {
         deliveries.as_array().unwrap().iter().any(attempted)
     })
     .await;
+    wait_until("the failed call is in the request log", async || {
+        service.count("request_log WHERE status = 404") == 1
+    })
+    .await;
     let public = [
         "/nothing-here",
         "/docs/api/",

@@ -71,6 +71,8 @@ const PAGES: &[&str] = &[
     "/users",
     "/users/new",
     "/users/{user}",
+    "/requests?status=failed",
+    "/requests?key=018f3c1e-7b1a-7c3e-8d2a-1b2c3d4e5f60",
     "/audit",
     "/audit?record=restaurant&actor=key&from=2026-01-01&restaurant={restaurant}",
     "/audit?id=nobody",
@@ -155,6 +157,9 @@ pub async fn furnished(service: &TestService) -> (PanelUser, Vec<String>) {
                                   "restaurantIds": [shop.restaurant] });
     let user = service.a.post("/users", &new).await.data();
     let user = user["id"].as_str().unwrap();
+    // For the request log.
+    let missing = service.a.get("/orders/not-there").await;
+    missing.refused(404, "order_not_found");
     let (product, change) = furnish_products(service, &shop.restaurant).await;
     let paths = PAGES
         .iter()

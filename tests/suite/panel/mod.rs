@@ -25,6 +25,7 @@ mod platform_status;
 mod prices;
 mod products;
 mod reports;
+mod requests;
 mod restaurants;
 mod roles;
 mod sessions;

@@ -9,14 +9,15 @@
 //! - A **contract** migration follows when no node needs what it removes.
 
 mod list;
+mod migrator;
 mod steps;
 
 pub use list::{MIGRATIONS, Migration, MigrationKind, Step};
+pub use migrator::Migrator;
 use steps::count_pending;
 pub use steps::{Progress, StepState};
 pub(crate) use steps::{fill_chunk, finish_index, list as list_steps};
 
-use super::session::Session;
 use super::tx::{Hooks, Tx};
 use crate::error::{StoreError, StoreErrorKind};
 use crate::params;
@@ -43,22 +44,6 @@ pub enum Purpose {
     Use,
     /// Another database is copied into it. It must not be used before the copy is complete.
     CopyTarget,
-}
-
-/// What migrations need of a connection.
-pub trait Migrator: Session + Sized {
-    /// Can no other process use the database? Then whatever would block others is done at the start.
-    const IS_ALONE: bool;
-
-    /// Does the work in a transaction that excludes other migrators. With a limit, statements fail with a conflict that wait for
-    /// a lock for longer.
-    fn exclusively(
-        &mut self,
-        lock_timeout: Option<Duration>,
-        work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError>;
-    /// Runs a script of several statements.
-    fn script(&mut self, sql: &str) -> Result<(), StoreError>;
 }
 
 /// Migrates the database as far as it can be at the start, or refuses it.

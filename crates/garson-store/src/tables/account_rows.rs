@@ -32,7 +32,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// Tables whose rows stay: what concerns this installation and its browsers, not the account.
-const NOT_MOVED: &[&str] = &["sessions", "presence", "account_states"];
+const NOT_MOVED: &[&str] = &["sessions", "presence", "account_states", "request_log"];
 
 /// Large tables whose rows do nothing by themselves, so that they may be there before their account.
 const HISTORY: &[&str] = &[

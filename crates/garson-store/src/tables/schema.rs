@@ -152,6 +152,9 @@ tables! {
     erasures(1) { id account_id query last_position reached erased waiting created_at finished_at }
     waiting_erasures(1) { order_id account_id created_at }
     privacy_settings(1) { account_id anonymise_days reached }
+    request_log(2) {
+        account_id number at key_id key_name method path query status code duration_ms size request_id address
+    }
     master_key_check(1) { id sealed }
     account_states(1) {
         account_id state reason changed_at max_restaurants max_keys max_endpoints max_orders_per_day

@@ -147,6 +147,7 @@ pub async fn fill_every_table(bench: &Bench) {
         crate::escalation::fill_tables(tx, &vault, &taken)?;
         crate::stores::fill_tables(tx, branch)?;
         crate::products::fill_tables(tx, branch)?;
+        crate::request_log::fill_tables(tx, account)?;
         account_states::set_quotas(tx, account, &Quotas::default(), at(0))?;
         let keys = KeyPair {
             old: Secret::new([7; 32]),

@@ -45,6 +45,7 @@ mod postgres_template;
 mod printers;
 mod products;
 mod query_plans;
+mod request_log;
 mod resends;
 mod retention;
 mod revisions;
@@ -318,6 +319,11 @@ cases! {
             notes_of_an_agent_are_read_back
             printers_are_deleted_with_their_restaurant
             old_print_jobs_are_swept_in_chunks;
+        request_log:
+            calls_are_read_as_they_were_written
+            calls_are_filtered_and_paged
+            only_the_last_calls_are_kept
+            accounts_that_are_removed_do_not_stay;
         sessions:
             a_session_is_found_until_it_ends
             sessions_are_ended_one_by_one_and_together

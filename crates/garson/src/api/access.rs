@@ -360,6 +360,7 @@ pub const OPERATIONS: &[Operation] = &[
         P::ChangeWebhook,
         S::None,
     ),
+    get("/requests", P::ReadWebhook, S::None),
     // Keys, users, the audit log, and personal data of customers.
     get("/keys", P::ManageKeys, S::None),
     post("/keys", P::ManageKeys, S::None),

@@ -10,7 +10,7 @@ use crate::net::client_address::ClientAddress;
 use crate::telemetry::Refusal;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 /// Authenticates a request and passes it on; a request with an `Idempotency-Key` runs once.
 pub async fn authenticate(
     State(state): State<Arc<HttpState>>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
     let client = ClientAddress::of(request.extensions());
@@ -45,14 +45,30 @@ pub async fn authenticate(
         fault => fault.into(),
     })?;
     let caller = caller.ok_or_else(|| refuse(Refusal::WrongKey, ApiError::unauthorized()))?;
-    let within_limit = state.auth.check_rate(&caller);
-    within_limit.map_err(|exceeded| refuse(Refusal::RateLimited, rate_limited(exceeded)))?;
+    let mut response = call(&state, caller.clone(), request, next).await.into_response();
+    // The request log is written where the final answer is known.
+    response.extensions_mut().insert(caller);
+    Ok(response)
+}
+
+/// What happens with the request of a known caller, within its limits.
+async fn call(
+    state: &Arc<HttpState>,
+    caller: Caller,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    if let Err(exceeded) = state.auth.check_rate(&caller) {
+        let refusals = &state.app.metrics.refusals;
+        refusals.note(Refusal::RateLimited, caller.address);
+        return Err(rate_limited(exceeded));
+    }
     if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
         connection.mark_authenticated();
     }
     access::check(&state.app, &caller, &mut request).await?;
     request.extensions_mut().insert(caller.clone());
-    idempotency::run_once(&state, caller, request, next).await
+    idempotency::run_once(state, caller, request, next).await
 }
 
 /// The key in the `Authorization` header; `None` when there is not exactly one, or it is not a Bearer token.

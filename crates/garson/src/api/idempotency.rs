@@ -166,7 +166,11 @@ async fn store_answer(
     let (mut parts, content) = response.into_parts();
     let bytes = match parts.extensions.remove::<ApiError>() {
         // The body of an error contains the request id; a repeat gets the id of the first request.
-        Some(error) => error.body(&request_id.0).into(),
+        Some(error) => {
+            // For the request log.
+            parts.extensions.insert(error.code);
+            error.body(&request_id.0).into()
+        }
         None => axum::body::to_bytes(content, usize::MAX)
             .await
             .map_err(|_| ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR))?,

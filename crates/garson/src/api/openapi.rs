@@ -57,7 +57,7 @@ pub const ERRORS: [(&str, &str); 15] = [
 ];
 
 /// The tags of operations.
-const TAGS: [(&str, &str); 19] = [
+const TAGS: [(&str, &str); 20] = [
     (
         "Orders",
         "Orders that reached the restaurants: list, read, verify, advance, cancel.",
@@ -94,6 +94,7 @@ const TAGS: [(&str, &str); 19] = [
         "What happens when an order is not accepted, by which channels people are informed, and who is watching.",
     ),
     ("Keys", "The account's API keys."),
+    ("Requests", "The last API calls of the account."),
     ("Users", "The people who sign in to the panel."),
     ("Audit", "Who did what, from where, and what it changed."),
     ("Privacy", "Personal data of customers: find, export, erase."),

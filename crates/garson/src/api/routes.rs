@@ -5,8 +5,8 @@ use super::endpoints::{deliveries, statistics};
 use super::{
     audit, businesses, catalogs, channels, endpoints, escalation, events, history, hours, integrations, keys,
     menus, notices, orders, packages, payment_matching, payments, presence, prices, printers, privacy,
-    products, providers, report_summary, reports, restaurants, retries, stores, throttle, tickets, users,
-    webhook,
+    products, providers, report_summary, reports, requests, restaurants, retries, stores, throttle, tickets,
+    users, webhook,
 };
 use crate::http::path::API_PREFIX;
 use crate::http::state::HttpState;
@@ -157,6 +157,7 @@ operations! {
     notices::get_notices,
     notices::put_notices,
     notices::list_messages,
+    requests::list_requests,
     audit::list_audit,
     privacy::search_customer,
     privacy::export_customer,

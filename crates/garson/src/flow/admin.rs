@@ -32,6 +32,7 @@ pub mod printers;
 pub mod quotas;
 pub mod randomness;
 mod recorded_fields;
+pub mod request_log;
 pub mod restaurants;
 pub mod second_factor;
 pub mod sessions;

@@ -2,7 +2,9 @@
 
 use super::error::{ApiError, Code};
 use super::path;
+use super::request_log::StartedCall;
 use super::state::HttpState;
+use crate::flow::admin::api_auth::Caller;
 use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -52,11 +54,14 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
     let id = choose(&state, &request);
     request.extensions_mut().insert(id.clone());
     let kind = RequestKind::of(request.uri().path());
+    let call = (kind == RequestKind::Api).then(|| StartedCall::of(&state.app, &request));
     let mut response = if path::is_malformed(request.uri().path()) {
         ApiError::from_status(StatusCode::NOT_FOUND).into_response()
     } else {
         next.run(request).await
     };
+    // Set by the layer that knows the key.
+    let caller = response.extensions_mut().remove::<Caller>();
     // The response has one of our bodies already, JSON or a page.
     let is_finished = response
         .headers()
@@ -68,6 +73,10 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
             Some(ApiError::from_status(response.status()))
         }
         None => None,
+    };
+    let code = match &error {
+        Some(error) => Some(error.code),
+        None => response.extensions_mut().remove::<Code>(),
     };
     if let Some(error) = error {
         // Unavailable storage is logged where it is noticed.
@@ -98,6 +107,9 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
         }
     }
     state.app.metrics.requests.count(kind, response.status().as_u16());
+    if let (Some(call), Some(caller)) = (call, caller) {
+        call.answered(&state.app, &caller, &id.0, &response, code.map(Code::as_str));
+    }
     response
 }
 

@@ -34,6 +34,7 @@ mod privacy;
 mod products;
 mod reference;
 mod reports;
+mod requests;
 mod restaurants;
 mod sessions;
 mod sign_in;
@@ -95,6 +96,7 @@ pub fn routes() -> Router<Arc<HttpState>> {
         .merge(account::routes())
         .merge(users::routes())
         .merge(audit::routes())
+        .merge(requests::routes())
         .merge(privacy::routes())
         .merge(docs_routes())
 }

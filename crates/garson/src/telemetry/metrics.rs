@@ -15,7 +15,7 @@ mod timings;
 pub use calls::{CallOutcome, Calls, Topic};
 pub use delivery::Deliveries;
 pub use gauges::{DispatcherGauges, Gauges, StorageCounts};
-pub use intake::{Intake, IntakeSource, MessageOutcome};
+pub use intake::{Intake, IntakeSource, MessageOutcome, RequestOutcome, RequestTimer};
 pub use refusals::{Refusal, Refusals};
 pub use requests::{RequestKind, Requests};
 

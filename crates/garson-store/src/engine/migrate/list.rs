@@ -59,7 +59,7 @@ impl Step {
     }
 
     /// The statement that makes an index; `how` stands before its name.
-    pub(in crate::engine) fn index_sql(&self, how: &str) -> Option<String> {
+    pub(crate) fn index_sql(&self, how: &str) -> Option<String> {
         let Self::Index { name, on, is_unique } = self else {
             return None;
         };
@@ -168,6 +168,11 @@ pub const MIGRATIONS: &[Migration] = &[
         include_str!("../../../migrations/0023_key_access.sql"),
     ),
     offline(24, "openid", include_str!("../../../migrations/0024_openid.sql")),
+    offline(
+        25,
+        "request_log",
+        include_str!("../../../migrations/0025_request_log.sql"),
+    ),
     offline(
         26,
         "schema_steps",

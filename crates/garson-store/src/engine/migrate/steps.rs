@@ -1,7 +1,7 @@
 //! The steps of migrations: which are left, and how far they are.
 
-use super::Migrator;
 use super::list::{Migration, Step};
+use super::migrator::Migrator;
 use crate::engine::table_set::TableSet;
 use crate::engine::tx::{Hooks, Tx};
 use crate::error::StoreError;

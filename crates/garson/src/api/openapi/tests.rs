@@ -168,3 +168,17 @@ fn patterns_of_days_have_all_days_of_a_month_and_no_others() {
         }
     }
 }
+
+/// The request log notes only names that it knows.
+#[test]
+fn request_log_knows_every_parameter() {
+    let document = written();
+    let mut names = BTreeSet::new();
+    for (_, operation) in all_operations(&document) {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let of_query = parameters.filter(|it| it["in"] == "query");
+        names.extend(of_query.filter_map(|it| it["name"].as_str()));
+    }
+    let known: BTreeSet<&str> = crate::http::request_log::PARAMETERS.iter().copied().collect();
+    assert_eq!(known, names);
+}

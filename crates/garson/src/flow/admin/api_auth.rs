@@ -23,6 +23,8 @@ use std::time::Duration;
 pub struct Caller {
     pub account: AccountId,
     pub key: KeyId,
+    /// The key's label, or its last characters.
+    pub key_name: Arc<str>,
     /// What the key may do.
     pub access: Arc<KeyAccess>,
     expires_at: Option<Timestamp>,
@@ -123,6 +125,7 @@ impl ApiAuth {
         let caller = Caller {
             account,
             key: key.id,
+            key_name: key.name().into(),
             access: Arc::new(key.access),
             expires_at: key.expires_at,
             is_primary: key.is_primary,

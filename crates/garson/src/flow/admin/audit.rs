@@ -39,11 +39,7 @@ pub async fn list(
 /// The labels of the account's keys, to name actors by.
 pub async fn key_labels(app: &App, account: AccountId) -> Result<HashMap<KeyId, String>, Fault> {
     let keys = app.store.read(move |tx| keys::list(tx, account)).await?;
-    let label = |label: Option<String>, hint: String| label.unwrap_or_else(|| format!("…{hint}"));
-    Ok(keys
-        .into_iter()
-        .map(|key| (key.id, label(key.label, key.hint)))
-        .collect())
+    Ok(keys.into_iter().map(|key| (key.id, key.name())).collect())
 }
 
 /// Records that somebody takes a file with the account's data.

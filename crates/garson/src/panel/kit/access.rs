@@ -299,6 +299,7 @@ pub const ROUTES: &[Route] = &[
         Needs(ChangeWebhook),
     ),
     form("/attention/given-up", Needs(ChangeWebhook)),
+    page("/requests", Needs(ReadWebhook)),
     both("/keys", Needs(ManageKeys), NeedsConfirmed(ManageKeys)),
     form("/keys/{id}/rotate", NeedsConfirmed(ManageKeys)),
     form("/keys/{id}/primary", NeedsConfirmed(ManagePrimaryKey)),

@@ -14,6 +14,7 @@ pub enum NavItem {
     Payments,
     Webhook,
     Keys,
+    Requests,
     Notices,
     Book,
     Reference,
@@ -40,7 +41,13 @@ const SHIFT: [NavItem; 8] = [
 ];
 
 /// What developers of POS programs need.
-const DEVELOPER: [NavItem; 4] = [NavItem::Webhook, NavItem::Keys, NavItem::Book, NavItem::Reference];
+const DEVELOPER: [NavItem; 5] = [
+    NavItem::Webhook,
+    NavItem::Keys,
+    NavItem::Requests,
+    NavItem::Book,
+    NavItem::Reference,
+];
 
 /// The user's own pages, the users of the account, and what concerns the account itself.
 const ACCOUNT: [NavItem; 5] = [
@@ -62,6 +69,7 @@ impl NavItem {
             Self::Payments => ("/payments", t.payments),
             Self::Webhook => ("/webhook", t.webhook),
             Self::Keys => ("/keys", t.keys),
+            Self::Requests => ("/requests", t.requests),
             Self::Notices => ("/notices", t.notices),
             Self::Book => ("/docs/", t.book),
             Self::Reference => ("/docs/api/", t.reference),
@@ -81,7 +89,7 @@ impl NavItem {
             Self::Board | Self::Orders => Some(Permission::ReadOrders),
             Self::Today | Self::Reports | Self::Payments => Some(Permission::ReadReports),
             Self::Restaurants => Some(Permission::ReadRestaurants),
-            Self::Webhook => Some(Permission::ReadWebhook),
+            Self::Webhook | Self::Requests => Some(Permission::ReadWebhook),
             Self::Keys => Some(Permission::ManageKeys),
             Self::Notices => Some(Permission::ManageNotices),
             Self::Status => Some(Permission::ReadStatus),

@@ -14,6 +14,7 @@ super::text_set::text_set! {
         payments: "Ödemeler" | "Payments",
         webhook: "Webhook" | "Webhook",
         keys: "API anahtarları" | "API keys",
+        requests: "API istekleri" | "API requests",
         notices: "Bildirimler" | "Notifications",
         status: "Durum" | "Status",
         menu: "Menü" | "Menu",

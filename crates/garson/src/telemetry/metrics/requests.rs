@@ -1,4 +1,4 @@
-//! Answered requests, by interface and status.
+//! Answered requests, by interface and status, and API calls that are missing in the log.
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
 use prometheus_client::metrics::counter::Counter;
@@ -31,16 +31,29 @@ impl RequestKind {
 }
 
 #[derive(Debug)]
-pub struct Requests(Family<Labels, Counter>);
+pub struct Requests {
+    answered: Family<Labels, Counter>,
+    unlogged: Counter,
+}
 
 impl Requests {
     pub(super) fn new(registry: &mut Registry) -> Self {
         let answered = Family::default();
         registry.register("http_requests", "Requests answered", answered.clone());
-        Self(answered)
+        let unlogged = Counter::default();
+        registry.register(
+            "unlogged_requests",
+            "API calls that are missing in the request logs because storage was too slow or unavailable",
+            unlogged.clone(),
+        );
+        Self { answered, unlogged }
     }
 
     pub fn count(&self, kind: RequestKind, status: u16) {
-        self.0.get_or_create(&Labels { kind, status }).inc();
+        self.answered.get_or_create(&Labels { kind, status }).inc();
+    }
+
+    pub fn count_unlogged(&self, calls: usize) {
+        self.unlogged.inc_by(u64::try_from(calls).unwrap_or(u64::MAX));
     }
 }
