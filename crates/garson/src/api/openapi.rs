@@ -4,8 +4,7 @@ mod examples;
 mod shops;
 mod tidy;
 
-use super::envelope::Paged;
-use super::order_items::DetailedItem;
+use super::order_items::{DetailedItem, OrderItem};
 use super::routes::Operations;
 use crate::http::error::{ApiError, ErrorBody};
 use crate::http::path::API_PREFIX;
@@ -23,14 +22,14 @@ use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayItems, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Paths, Ref, RefOr, Required,
-    ResponseBuilder, ServerBuilder,
+    Response, ResponseBuilder, ServerBuilder,
 };
 use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 
@@ -185,10 +184,11 @@ fn finish(mut document: OpenApi) -> OpenApi {
     document.merge(shops::Shops::openapi());
     document.webhooks = Some(webhooks());
     let components = document.components.get_or_insert_default();
-    add_detailed_lists(&mut document.paths, components);
+    add_detailed_items(components);
     let mut schemas = vec![(ErrorBody::name().into_owned(), ErrorBody::schema())];
     ErrorBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
+    components.responses.extend(error_responses());
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     components
         .security_schemes
@@ -248,29 +248,19 @@ fn describe(operation: &mut Operation) {
     }
 }
 
-/// With `include=detail` the items of the list of orders carry more.
-fn add_detailed_lists(paths: &mut Paths, components: &mut Components) {
-    const DETAILED: &str = "Paged_DetailedItem";
-    let mut schemas = vec![
-        (DETAILED.to_owned(), Paged::<DetailedItem>::schema()),
-        (DetailedItem::name().into_owned(), DetailedItem::schema()),
-    ];
-    Paged::<DetailedItem>::schemas(&mut schemas);
+/// With `include=detail` the items of the list of orders carry more. The larger one is named first: clients take the first that fits.
+fn add_detailed_items(components: &mut Components) {
+    let detailed = DetailedItem::name().into_owned();
+    let either = AnyOfBuilder::new()
+        .item(Ref::from_schema_name(&detailed))
+        .item(Ref::from_schema_name(OrderItem::name()));
+    let mut schemas = vec![(detailed, DetailedItem::schema())];
+    DetailedItem::schemas(&mut schemas);
     components.schemas.extend(schemas);
-    let list = paths
-        .paths
-        .get_mut(&format!("{API_PREFIX}/orders"))
-        .and_then(|item| item.get.as_mut())
-        .and_then(|operation| operation.responses.responses.get_mut("200"));
-    if let Some(RefOr::T(response)) = list {
-        for content in response.content.values_mut() {
-            if let RefOr::T(content) = content {
-                let either = AnyOfBuilder::new()
-                    .item(Ref::from_schema_name("Paged_OrderItem"))
-                    .item(Ref::from_schema_name(DETAILED));
-                content.schema = Some(either.into());
-            }
-        }
+    if let Some(RefOr::T(Schema::Object(page))) = components.schemas.get_mut("Paged_OrderItem")
+        && let Some(RefOr::T(Schema::Array(list))) = page.properties.get_mut("data")
+    {
+        list.items = ArrayItems::RefOrSchema(Box::new(either.into()));
     }
 }
 
@@ -328,20 +318,34 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .filter_map(Option::as_mut)
 }
 
-fn add_errors(operation: &mut Operation) {
+/// The responses that operations share. Copies in each of them would be half of the document, and of clients generated from it.
+fn error_responses() -> impl Iterator<Item = (String, RefOr<Response>)> {
     let error = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(ErrorBody::name())))
         .build();
-    for (status, meaning) in ERRORS {
+    ERRORS.into_iter().map(move |(status, meaning)| {
         let response = ResponseBuilder::new()
             .description(meaning)
             .content("application/json", error.clone())
             .build();
+        (error_name(status), response.into())
+    })
+}
+
+/// The name of an error's response: `NotFound` for 404.
+fn error_name(status: &str) -> String {
+    let known = StatusCode::from_bytes(status.as_bytes()).ok();
+    let reason = known.and_then(|status| status.canonical_reason());
+    reason.unwrap_or(status).replace(' ', "")
+}
+
+fn add_errors(operation: &mut Operation) {
+    for (status, _) in ERRORS {
         operation
             .responses
             .responses
             .entry(status.to_owned())
-            .or_insert(response.into());
+            .or_insert_with(|| RefOr::Ref(Ref::from_response_name(error_name(status))));
     }
     for response in operation.responses.responses.values_mut() {
         if let utoipa::openapi::RefOr::T(response) = response
