@@ -179,6 +179,7 @@ async fn public_routes_need_no_key(service: TestService) {
         ("/readyz", "ready"),
         ("/metrics", "#"),
         ("/openapi.json", "{"),
+        ("/asyncapi.json", "{"),
         ("/docs/", "<"),
     ] {
         let reply = send(service.addr, &request("GET", path, &[], &[])).await;

@@ -4,20 +4,15 @@ mod examples;
 mod shops;
 mod tidy;
 
+pub(super) use examples::of_event;
+pub(super) use tidy::names as schema_names;
+
 use super::order_items::{DetailedItem, OrderItem};
 use super::routes::Operations;
-use crate::http::error::{ApiError, ErrorBody};
+use crate::http::error::ErrorBody;
 use crate::http::path::API_PREFIX;
-use crate::http::state::HttpState;
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::routing::get;
 use garson_core::event;
-use std::sync::Arc;
-use tokio::sync::OnceCell;
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder,
 };
@@ -102,8 +97,8 @@ const TAGS: [(&str, &str); 19] = [
     ),
 ];
 
-/// The events that an account receives.
-const EVENTS: [(&str, &str, &str); 8] = [
+/// The events that an account receives: name, id of the webhook's operation, description.
+pub(super) const EVENTS: [(&str, &str, &str); 8] = [
     (
         event::CREATED,
         "on_order_created",
@@ -357,7 +352,7 @@ fn add_errors(operation: &mut Operation) {
 }
 
 /// The document with the address at which this service is reached, if that is known.
-fn served_at(public_url: &str) -> OpenApi {
+pub(super) fn served_at(public_url: &str) -> OpenApi {
     let mut document = document();
     if !public_url.is_empty() {
         document.servers = Some(vec![
@@ -368,26 +363,6 @@ fn served_at(public_url: &str) -> OpenApi {
         ]);
     }
     document
-}
-
-/// Serves the document at `/openapi.json`.
-pub fn router() -> Router<Arc<HttpState>> {
-    // Generated at the first request: it takes some megabytes, and most servers never serve it.
-    let text: Arc<OnceCell<Bytes>> = Arc::default();
-    let read = async move |State(state): State<Arc<HttpState>>| -> Result<_, ApiError> {
-        let public_url = state.app.settings.public_url.clone();
-        let text = text.get_or_try_init(|| write_document(public_url)).await?.clone();
-        Ok(([(CONTENT_TYPE, "application/json")], text))
-    };
-    Router::new().route("/openapi.json", get(read))
-}
-
-async fn write_document(public_url: String) -> Result<Bytes, ApiError> {
-    let written = tokio::task::spawn_blocking(move || served_at(&public_url).to_json()).await;
-    match written {
-        Ok(Ok(text)) => Ok(text.into()),
-        _ => Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)),
-    }
 }
 
 #[cfg(test)]

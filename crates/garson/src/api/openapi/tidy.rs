@@ -71,7 +71,7 @@ pub fn remove_unused(document: &mut OpenApi) {
 }
 
 /// The names of referenced schemas.
-fn names(part: &Value) -> Vec<String> {
+pub fn names(part: &Value) -> Vec<String> {
     match part {
         Value::Object(fields) => fields
             .iter()
