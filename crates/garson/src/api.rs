@@ -1,11 +1,13 @@
 //! `/web-api/v1`: thin handlers and views over the application layer, and the OpenAPI document that describes them.
 
 pub mod access;
+pub mod asyncapi;
 mod audit;
 mod auth;
 mod businesses;
 mod catalogs;
 mod channels;
+pub mod documents;
 mod endpoints;
 mod envelope;
 mod escalation;

@@ -118,6 +118,8 @@ enum Command {
     },
     /// Print the OpenAPI document
     Openapi,
+    /// Print the AsyncAPI document: webhooks and event stream
+    Asyncapi,
     /// Print the completions of a shell
     Completions { shell: clap_complete::Shell },
     /// Write the manual pages into a folder
@@ -187,6 +189,10 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Config { defaults } => show_config(&options, defaults),
         Command::Openapi => {
             print_line(&crate::api::openapi::document().to_pretty_json()?);
+            Ok(())
+        }
+        Command::Asyncapi => {
+            print_line(&serde_json::to_string_pretty(&crate::api::asyncapi::document())?);
             Ok(())
         }
         Command::Completions { shell } => manual::completions(Cli::command(), shell),

@@ -179,6 +179,7 @@ async fn public_routes_need_no_key(service: TestService) {
         ("/readyz", "ready"),
         ("/metrics", "#"),
         ("/openapi.json", "{"),
+        ("/asyncapi.json", "{"),
         ("/docs/", "<"),
         ("/docs/api/", "<"),
     ] {
@@ -194,7 +195,7 @@ async fn public_routes_need_no_key(service: TestService) {
         .await
         .json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
-    assert_ne!(document["components"]["schemas"]["Error"], json!(null));
+    assert_ne!(document["components"]["schemas"]["ErrorBody"], json!(null));
     // The page needs nothing from elsewhere.
     let page = send(service.addr, &request("GET", "/docs/", &[], &[]))
         .await

@@ -1,4 +1,4 @@
-//! Help, accounts, keys, the OpenAPI document, and two servers on one folder.
+//! Help, accounts, keys, the documents of the API, and two servers on one folder.
 
 use crate::support::{
     ApiClient, Backend, PanelUser, Program, TestStorage, block_on, command, command_after, program_run,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 34] = [
+    let commands: [&[&str]; 35] = [
         &[],
         &["serve"],
         &["demo"],
@@ -43,6 +43,7 @@ fn every_command_has_help() {
         &["doctor"],
         &["config"],
         &["openapi"],
+        &["asyncapi"],
     ];
     for words in commands {
         let mut help = command();
@@ -59,7 +60,7 @@ fn every_command_has_help() {
     whole.arg("--help");
     let shown = program_run(whole).out;
     for name in [
-        "serve", "demo", "account", "user", "key", "backup", "migrate", "doctor", "openapi",
+        "serve", "demo", "account", "user", "key", "backup", "migrate", "doctor", "openapi", "asyncapi",
     ] {
         assert!(shown.contains(&format!("  {name}")), "{name} is not in the help");
     }
@@ -201,17 +202,21 @@ fn a_second_server_on_the_same_folder_is_refused() {
 }
 
 #[test]
-fn printed_openapi_document_equals_the_served_one() {
+fn printed_documents_equal_the_served_ones() {
     block_on(async {
         let storage = TestStorage::new(Backend::Sqlite);
         let mut server = Program::serve(&storage, &[]);
         let addr = server.address().await;
-        let served = send(addr, &request("GET", "/openapi.json", &[], &[]))
-            .await
-            .json();
-        let printed: Value = serde_json::from_str(&run_command(&storage, &["openapi"]).out).unwrap();
-        assert_eq!(printed, served);
-        assert_ne!(printed["paths"]["/web-api/v1/orders"], json!(null));
+        for (command, part) in [
+            ("openapi", "/paths/~1web-api~1v1~1orders"),
+            ("asyncapi", "/channels/webhook"),
+        ] {
+            let path = format!("/{command}.json");
+            let served = send(addr, &request("GET", &path, &[], &[])).await.json();
+            let printed: Value = serde_json::from_str(&run_command(&storage, &[command]).out).unwrap();
+            assert_eq!(printed, served);
+            assert!(printed.pointer(part).is_some_and(Value::is_object), "{command}");
+        }
     });
 }
 

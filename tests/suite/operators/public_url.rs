@@ -14,6 +14,9 @@ async fn public_address_is_in_documents_and_pages(backend: Backend) {
     let get = async |path: &str| send(service.addr, &request("GET", path, &[], &[])).await;
     let document = get("/openapi.json").await.json();
     assert_eq!(document["servers"][0]["url"], URL);
+    let events = get("/asyncapi.json").await.json();
+    assert_eq!(events["servers"]["garson"]["host"], "orders.example.com");
+    assert_eq!(events["servers"]["garson"]["pathname"], "/garson");
     let reference = get("/docs/api/").await.text();
     assert!(reference.contains(&format!("{URL}/web-api/v1/")), "no address");
     assert!(!reference.contains("http://garson.test"));

@@ -32,6 +32,7 @@ fn metrics_are_only_at_the_second_address() {
             "/docs/en/start",
             "/docs/api/",
             "/openapi.json",
+            "/asyncapi.json",
         ] {
             assert_eq!(status(main, path).await, 200, "{path}");
             assert_eq!(status(second, path).await, 200, "{path}");

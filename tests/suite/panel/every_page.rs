@@ -296,6 +296,7 @@ async fn non_page_routes_are_protected(service: TestService) {
         ("/docs/", 200),
         ("/docs/nothing", 404),
         ("/openapi.json", 200),
+        ("/asyncapi.json", 200),
         (script.as_str(), 200),
         ("/assets/nothing", 404),
         ("/manifest.webmanifest", 200),

@@ -4,33 +4,27 @@ mod examples;
 mod shops;
 mod tidy;
 
-use super::envelope::Paged;
-use super::order_items::DetailedItem;
+pub(super) use examples::of_event;
+pub(super) use tidy::names as schema_names;
+
+use super::order_items::{DetailedItem, OrderItem};
 use super::routes::Operations;
-use crate::http::error::{ApiError, ErrorBody};
+use crate::http::error::ErrorBody;
 use crate::http::path::API_PREFIX;
-use crate::http::state::HttpState;
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
-use axum::routing::get;
 use garson_core::event;
-use std::sync::Arc;
-use tokio::sync::OnceCell;
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, PathsBuilder,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{AnyOfBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayItems, ObjectBuilder, Schema, Type};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, InfoBuilder, LicenseBuilder, OpenApi, PathItem, Paths, Ref, RefOr, Required,
-    ResponseBuilder, ServerBuilder,
+    Response, ResponseBuilder, ServerBuilder,
 };
 use utoipa::{OpenApi as _, PartialSchema, ToSchema};
 
@@ -104,8 +98,8 @@ const TAGS: [(&str, &str); 20] = [
     ),
 ];
 
-/// The events that an account receives.
-const EVENTS: [(&str, &str, &str); 8] = [
+/// The events that an account receives: name, id of the webhook's operation, description.
+pub(super) const EVENTS: [(&str, &str, &str); 8] = [
     (
         event::CREATED,
         "on_order_created",
@@ -186,10 +180,11 @@ fn finish(mut document: OpenApi) -> OpenApi {
     document.merge(shops::Shops::openapi());
     document.webhooks = Some(webhooks());
     let components = document.components.get_or_insert_default();
-    add_detailed_lists(&mut document.paths, components);
+    add_detailed_items(components);
     let mut schemas = vec![(ErrorBody::name().into_owned(), ErrorBody::schema())];
     ErrorBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
+    components.responses.extend(error_responses());
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     components
         .security_schemes
@@ -249,29 +244,19 @@ fn describe(operation: &mut Operation) {
     }
 }
 
-/// With `include=detail` the items of the list of orders carry more.
-fn add_detailed_lists(paths: &mut Paths, components: &mut Components) {
-    const DETAILED: &str = "Paged_DetailedItem";
-    let mut schemas = vec![
-        (DETAILED.to_owned(), Paged::<DetailedItem>::schema()),
-        (DetailedItem::name().into_owned(), DetailedItem::schema()),
-    ];
-    Paged::<DetailedItem>::schemas(&mut schemas);
+/// With `include=detail` the items of the list of orders carry more. The larger one is named first: clients take the first that fits.
+fn add_detailed_items(components: &mut Components) {
+    let detailed = DetailedItem::name().into_owned();
+    let either = AnyOfBuilder::new()
+        .item(Ref::from_schema_name(&detailed))
+        .item(Ref::from_schema_name(OrderItem::name()));
+    let mut schemas = vec![(detailed, DetailedItem::schema())];
+    DetailedItem::schemas(&mut schemas);
     components.schemas.extend(schemas);
-    let list = paths
-        .paths
-        .get_mut(&format!("{API_PREFIX}/orders"))
-        .and_then(|item| item.get.as_mut())
-        .and_then(|operation| operation.responses.responses.get_mut("200"));
-    if let Some(RefOr::T(response)) = list {
-        for content in response.content.values_mut() {
-            if let RefOr::T(content) = content {
-                let either = AnyOfBuilder::new()
-                    .item(Ref::from_schema_name("Paged_OrderItem"))
-                    .item(Ref::from_schema_name(DETAILED));
-                content.schema = Some(either.into());
-            }
-        }
+    if let Some(RefOr::T(Schema::Object(page))) = components.schemas.get_mut("Paged_OrderItem")
+        && let Some(RefOr::T(Schema::Array(list))) = page.properties.get_mut("data")
+    {
+        list.items = ArrayItems::RefOrSchema(Box::new(either.into()));
     }
 }
 
@@ -329,20 +314,34 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     .filter_map(Option::as_mut)
 }
 
-fn add_errors(operation: &mut Operation) {
+/// The responses that operations share. Copies in each of them would be half of the document, and of clients generated from it.
+fn error_responses() -> impl Iterator<Item = (String, RefOr<Response>)> {
     let error = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(ErrorBody::name())))
         .build();
-    for (status, meaning) in ERRORS {
+    ERRORS.into_iter().map(move |(status, meaning)| {
         let response = ResponseBuilder::new()
             .description(meaning)
             .content("application/json", error.clone())
             .build();
+        (error_name(status), response.into())
+    })
+}
+
+/// The name of an error's response: `NotFound` for 404.
+fn error_name(status: &str) -> String {
+    let known = StatusCode::from_bytes(status.as_bytes()).ok();
+    let reason = known.and_then(|status| status.canonical_reason());
+    reason.unwrap_or(status).replace(' ', "")
+}
+
+fn add_errors(operation: &mut Operation) {
+    for (status, _) in ERRORS {
         operation
             .responses
             .responses
             .entry(status.to_owned())
-            .or_insert(response.into());
+            .or_insert_with(|| RefOr::Ref(Ref::from_response_name(error_name(status))));
     }
     for response in operation.responses.responses.values_mut() {
         if let utoipa::openapi::RefOr::T(response) = response
@@ -354,7 +353,7 @@ fn add_errors(operation: &mut Operation) {
 }
 
 /// The document with the address at which this service is reached, if that is known.
-fn served_at(public_url: &str) -> OpenApi {
+pub(super) fn served_at(public_url: &str) -> OpenApi {
     let mut document = document();
     if !public_url.is_empty() {
         document.servers = Some(vec![
@@ -365,26 +364,6 @@ fn served_at(public_url: &str) -> OpenApi {
         ]);
     }
     document
-}
-
-/// Serves the document at `/openapi.json`.
-pub fn router() -> Router<Arc<HttpState>> {
-    // Generated at the first request: it takes some megabytes, and most servers never serve it.
-    let text: Arc<OnceCell<Bytes>> = Arc::default();
-    let read = async move |State(state): State<Arc<HttpState>>| -> Result<_, ApiError> {
-        let public_url = state.app.settings.public_url.clone();
-        let text = text.get_or_try_init(|| write_document(public_url)).await?.clone();
-        Ok(([(CONTENT_TYPE, "application/json")], text))
-    };
-    Router::new().route("/openapi.json", get(read))
-}
-
-async fn write_document(public_url: String) -> Result<Bytes, ApiError> {
-    let written = tokio::task::spawn_blocking(move || served_at(&public_url).to_json()).await;
-    match written {
-        Ok(Ok(text)) => Ok(text.into()),
-        _ => Err(ApiError::from_status(StatusCode::INTERNAL_SERVER_ERROR)),
-    }
 }
 
 #[cfg(test)]

@@ -210,6 +210,7 @@ pub async fn cancel_order(
 }
 
 #[derive(Serialize, ToSchema)]
+#[schema(as = CancellationReasons)]
 pub struct Reasons {
     reasons: Vec<ReasonView>,
 }

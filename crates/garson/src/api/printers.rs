@@ -238,6 +238,7 @@ impl From<PrintJob> for JobView {
 }
 
 #[derive(Serialize, ToSchema)]
+#[schema(as = PrintJobs)]
 pub struct Jobs {
     /// Tickets to be printed; each comes with every report until it is named in `printed`.
     jobs: Vec<JobView>,

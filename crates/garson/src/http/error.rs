@@ -163,7 +163,6 @@ pub struct ApiError {
 /// The body of every answer that is not a success.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Error)]
 pub struct ErrorBody {
     /// Always false.
     success: bool,

@@ -142,6 +142,10 @@ pub fn of_event(name: &str) -> Value {
         garson_core::event::MENU_CHANGED => json!({
             "provider": "trendyol", "version": 4, "added": 1, "removed": 0, "prices": 12, "names": 0, "availability": 2, "images": 0
         }),
+        garson_core::event::TEST => {
+            let id = &veri["id"];
+            return json!({ "olay": name, "veri": { "id": id, "occurredAt": veri["occurredAt"] } });
+        }
         _ => json!({ "isActive": true }),
     };
     let parts = if name.starts_with("siparis.") {

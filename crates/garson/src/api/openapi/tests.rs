@@ -63,22 +63,23 @@ fn every_operation_is_described() {
             }
         }
         if place.contains("/web-api/") {
-            assert!(operation["responses"]["504"].is_object(), "{place}");
+            let timeout = &operation["responses"]["504"]["$ref"];
+            assert_eq!(timeout, "#/components/responses/GatewayTimeout", "{place}");
         }
     }
     assert_eq!(used, tags);
 }
 
 #[test]
-fn every_schema_is_there_and_used() {
+fn every_schema_and_response_is_there_and_used() {
     let document = written();
     let mut found = BTreeSet::new();
     references(&document, &mut found);
-    let schemas = document["components"]["schemas"].as_object().unwrap().keys();
-    let schemas: BTreeSet<String> = schemas
-        .map(|name| format!("#/components/schemas/{name}"))
-        .collect();
-    assert_eq!(found, schemas);
+    let components = ["schemas", "responses"].into_iter().flat_map(|kind| {
+        let names = document["components"][kind].as_object().unwrap().keys();
+        names.map(move |name| format!("#/components/{kind}/{name}"))
+    });
+    assert_eq!(found, components.collect());
 }
 
 #[test]
@@ -89,6 +90,17 @@ fn answers_refer_to_what_they_carry() {
     assert_eq!(carried["$ref"], "#/components/schemas/OrderView");
     let carried = &schemas["Paged_DeliveryView"]["properties"]["data"]["items"];
     assert_eq!(carried["$ref"], "#/components/schemas/DeliveryView");
+}
+
+#[test]
+fn orders_in_a_list_are_detailed_or_not() {
+    let document = written();
+    let items = &document["components"]["schemas"]["Paged_OrderItem"]["properties"]["data"]["items"];
+    let refer = |name: &str| serde_json::json!({ "$ref": format!("#/components/schemas/{name}") });
+    assert_eq!(
+        items["anyOf"],
+        Value::from([refer("DetailedItem"), refer("OrderItem")].to_vec())
+    );
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub fn remove_unused(document: &mut OpenApi) {
     for part in [
         serde_json::to_value(&document.paths),
         serde_json::to_value(&document.webhooks),
+        serde_json::to_value(document.components.as_ref().map(|it| &it.responses)),
     ] {
         waiting.extend(names(&part.unwrap_or_default()));
     }
@@ -70,7 +71,7 @@ pub fn remove_unused(document: &mut OpenApi) {
 }
 
 /// The names of referenced schemas.
-fn names(part: &Value) -> Vec<String> {
+pub fn names(part: &Value) -> Vec<String> {
     match part {
         Value::Object(fields) => fields
             .iter()
