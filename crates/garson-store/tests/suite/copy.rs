@@ -358,6 +358,7 @@ fn collect(columns: impl IntoIterator<Item = (String, String)>) -> Schema {
         assert!(schema.entry(table).or_default().insert(column), "a column twice");
     }
     schema.remove("schema_migrations");
+    schema.remove("schema_steps");
     schema
 }
 

@@ -290,8 +290,9 @@ impl PgSession {
             return Err(StoreError::internal("a step without an index cannot make one"));
         };
         // It ends with the connection, also if this process is killed.
-        let lock = format!("SELECT pg_try_advisory_lock({INDEX_LOCK})");
-        if !Tx::new(self, ()).query_one(&lock, &[], |row| row.get::<bool>(0))? {
+        let lock =
+            format!("SELECT CAST(CASE WHEN pg_try_advisory_lock({INDEX_LOCK}) THEN 1 ELSE 0 END AS BIGINT)");
+        if Tx::new(self, ()).query_one(&lock, &[], |row| row.get::<i64>(0))? == 0 {
             return Ok(false);
         }
         self.script("SET statement_timeout TO 0")?;
