@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 34] = [
+    let commands: [&[&str]; 35] = [
         &[],
         &["serve"],
         &["demo"],
@@ -38,6 +38,7 @@ fn every_command_has_help() {
         &["webhook", "retries"],
         &["receive"],
         &["check-receiver"],
+        &["certify"],
         &["backup"],
         &["migrate"],
         &["doctor"],
