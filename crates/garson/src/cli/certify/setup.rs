@@ -67,6 +67,16 @@ async fn create(
         }
         None => first.secret,
     };
+    let [first, second] = NAMES;
+    let shops = [
+        open_shop(app, account.id, first, "certify-1").await?,
+        open_shop(app, account.id, second, "certify-2").await?,
+    ];
+    let [on_platforms, _] = &shops;
+    for platform in Platform::ALL {
+        connect(app, account.id, on_platforms.restaurant, platform).await?;
+    }
+    // Last, so that the events of this preparation are not sent.
     let form = Some(args.key.authorization);
     accounts::set_webhook(app, by(), Some(relay), form, Some(true))
         .await
@@ -79,15 +89,6 @@ async fn create(
         endpoints::update(app, by(), EndpointId::default_of(account.id), input)
             .await
             .map_err(failed)?;
-    }
-    let [first, second] = NAMES;
-    let shops = [
-        open_shop(app, account.id, first, "certify-1").await?,
-        open_shop(app, account.id, second, "certify-2").await?,
-    ];
-    let [on_platforms, _] = &shops;
-    for platform in Platform::ALL {
-        connect(app, account.id, on_platforms.restaurant, platform).await?;
     }
     Ok(Account { key, shops })
 }
