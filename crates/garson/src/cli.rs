@@ -4,6 +4,7 @@ mod account;
 mod account_control;
 mod audit;
 mod branch;
+mod certify;
 mod check_receiver;
 mod command;
 mod copy_data;
@@ -87,6 +88,11 @@ enum Command {
     Receive(receive::ReceiveArgs),
     /// Test your own receiver of events and print a report
     CheckReceiver(check_receiver::CheckArgs),
+    /// Play scenarios of simulated platforms against your own POS, and write a report
+    Certify(Box<certify::CertifyArgs>),
+    /// The temporary service of `garson certify`
+    #[command(hide = true)]
+    CertifyService(serve::ServeArgs),
     /// Print each order on a receipt printer: an agent that needs no public address
     Print(print::PrintArgs),
     /// Copy the SQLite database into a file while the service runs
@@ -171,6 +177,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Webhook(command) => webhook::run(&options.settings()?, command),
         Command::Receive(args) => receive::run(&args),
         Command::CheckReceiver(args) => check_receiver::run(&args),
+        Command::Certify(args) => certify::run(&args),
+        Command::CertifyService(args) => certify::serve_for_parent(options.listening_on(args.listen)?),
         Command::Print(args) => print::run(&args),
         Command::Backup { file } => copy_data::backup(&options.settings()?, &file),
         Command::Migrate { check: true, .. } => schema_check::run(&options.settings()?),

@@ -38,6 +38,7 @@ fn every_command_has_help() {
         &["webhook", "retries"],
         &["receive"],
         &["check-receiver"],
+        &["certify"],
         &["backup"],
         &["migrate"],
         &["doctor"],

@@ -1,6 +1,9 @@
 //! The command line, as the real program.
 
 mod backup_and_migrate;
+mod certify;
+mod certify_defects;
+mod certify_pos;
 mod check_receiver;
 mod commands;
 mod demo;

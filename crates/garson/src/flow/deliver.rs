@@ -41,7 +41,7 @@ mod receiver;
 pub mod resend;
 pub mod resend_all;
 mod response_text;
-mod signature;
+pub mod signature;
 mod slots;
 pub mod stats;
 mod target;

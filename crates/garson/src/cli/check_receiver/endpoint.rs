@@ -87,13 +87,19 @@ impl Endpoint {
 
     /// Sends an event with another Authorization, or without one.
     pub async fn post_with(&self, event: String, authorization: Option<Secret<String>>) -> Reply {
-        let reply = self.send(Method::POST, event, authorization).await;
+        let reply = self.send(Method::POST, event, headers(authorization)).await;
+        self.watch(reply)
+    }
+
+    /// Sends an event with exactly these headers.
+    pub async fn post_as(&self, event: String, headers: HeaderMap) -> Reply {
+        let reply = self.send(Method::POST, event, Ok(headers)).await;
         self.watch(reply)
     }
 
     pub async fn get(&self) -> Reply {
-        self.send(Method::GET, String::new(), Some(self.authorization()))
-            .await
+        let headers = headers(Some(self.authorization()));
+        self.send(Method::GET, String::new(), headers).await
     }
 
     /// Records a redirect as the response to an event.
@@ -108,9 +114,9 @@ impl Endpoint {
         Some(self.redirect.load(Ordering::Relaxed)).filter(|status| *status > 0)
     }
 
-    async fn send(&self, method: Method, body: String, authorization: Option<Secret<String>>) -> Reply {
+    async fn send(&self, method: Method, body: String, headers: Result<HeaderMap, SendError>) -> Reply {
         let started = Instant::now();
-        let result = match headers(authorization) {
+        let result = match headers {
             Err(error) => Err(error),
             Ok(headers) => {
                 let outgoing = Outgoing {

@@ -32,7 +32,8 @@ pub async fn wrong(endpoint: &Endpoint, events: &Events) -> Finding {
     }
 }
 
-fn nearly(key: &str) -> Vec<(&'static str, String)> {
+/// Keys that differ a little from the right one.
+pub fn nearly(key: &str) -> Vec<(&'static str, String)> {
     let mut shorter = key.to_owned();
     let other = if shorter.pop() == Some('x') { 'y' } else { 'x' };
     let mut keys = vec![

@@ -1,9 +1,9 @@
 //! `garson check-receiver`: tests a developer's own endpoint with what Garson and others may send.
 
 mod checks;
-mod endpoint;
-mod events;
-mod keys;
+pub(super) mod endpoint;
+pub(super) mod events;
+pub(super) mod keys;
 mod report;
 mod rough;
 

@@ -5,11 +5,12 @@ use crate::net::{SendError, Stage};
 use bytes::Bytes;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::platform::Trust;
-use http::{HeaderValue, Request, header};
+use http::{HeaderMap, HeaderValue, Request, header};
 use hyper::body::{Body, Frame, SizeHint};
 use hyper_util::rt::TokioIo;
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
@@ -24,16 +25,35 @@ const SLOWNESS: Duration = Duration::from_secs(2);
 impl Endpoint {
     /// Sends an event whose body arrives in small pieces, over two seconds.
     pub async fn post_slowly(&self, event: &str) -> Reply {
-        let started = Instant::now();
-        let limit = SLOWNESS + self.limit;
-        let sent = tokio::time::timeout(limit, self.send_in_pieces(event)).await;
-        self.watch(Reply {
-            result: sent.unwrap_or(Err(SendError::TimedOut(limit))),
-            took: started.elapsed(),
-        })
+        match headers(Some(self.authorization())) {
+            Ok(headers) => self.post_in_pieces(event, headers).await.0,
+            Err(error) => Reply {
+                result: Err(error),
+                took: Duration::ZERO,
+            },
+        }
     }
 
-    async fn send_in_pieces(&self, event: &str) -> Result<u16, SendError> {
+    /// The same with exactly these headers; `true` if the answer came before the whole body was sent.
+    pub async fn post_in_pieces(&self, event: &str, headers: HeaderMap) -> (Reply, bool) {
+        let started = Instant::now();
+        let limit = SLOWNESS + self.limit;
+        let is_sent = AtomicBool::new(false);
+        let sent = tokio::time::timeout(limit, self.send_in_pieces(event, headers, &is_sent)).await;
+        let reply = self.watch(Reply {
+            result: sent.unwrap_or(Err(SendError::TimedOut(limit))),
+            took: started.elapsed(),
+        });
+        let is_early = reply.result.is_ok() && !is_sent.load(Ordering::Relaxed);
+        (reply, is_early)
+    }
+
+    async fn send_in_pieces(
+        &self,
+        event: &str,
+        headers: HeaderMap,
+        is_sent: &AtomicBool,
+    ) -> Result<u16, SendError> {
         let failed = |error: hyper::Error| {
             SendError::Broken(Explanation::text(format!("the exchange failed: {error}")))
         };
@@ -52,12 +72,18 @@ impl Endpoint {
         let mut request = Request::post(self.target.path_and_query().as_str())
             .body(body)
             .map_err(|_| unwritable())?;
-        *request.headers_mut() = headers(Some(self.authorization()))?;
+        *request.headers_mut() = headers;
         let host = HeaderValue::from_str(&self.target.authority()).map_err(|_| unwritable())?;
         request.headers_mut().insert(header::HOST, host);
         let size = event.len().div_ceil(PIECES).max(1);
-        let feeding = async move {
-            for piece in event.as_bytes().chunks(size) {
+        let answered = AtomicBool::new(false);
+        let feeding = async {
+            let feed = feed;
+            let last = event.len().div_ceil(size).saturating_sub(1);
+            for (number, piece) in event.as_bytes().chunks(size).enumerate() {
+                if number == last && !answered.load(Ordering::Relaxed) {
+                    is_sent.store(true, Ordering::Relaxed);
+                }
                 if feed.send(Bytes::copy_from_slice(piece)).await.is_err() {
                     // The response has arrived already.
                     break;
@@ -65,7 +91,12 @@ impl Endpoint {
                 tokio::time::sleep(PAUSE).await;
             }
         };
-        let (answer, ()) = tokio::join!(sender.send_request(request), feeding);
+        let answering = async {
+            let answer = sender.send_request(request).await;
+            answered.store(true, Ordering::Relaxed);
+            answer
+        };
+        let (answer, ()) = tokio::join!(answering, feeding);
         Ok(answer.map_err(failed)?.status().as_u16())
     }
 

@@ -176,6 +176,29 @@ pub async fn issue(app: &App, by: By, id: KeyId, new: NewKey) -> Result<IssuedKe
         .await
 }
 
+/// Makes a key that the receiver of events knows already the account's primary key, for a temporary account.
+pub async fn adopt(app: &App, by: By, secret: Secret<String>) -> Result<(), Fault> {
+    let (account, now) = (by.account, app.now());
+    let id = KeyId::at(now);
+    let new = NewKey {
+        label: Some("Key of the receiver".to_owned()),
+        ..NewKey::default()
+    };
+    let issued = IssuedKey {
+        secret,
+        ..new_key(new, id, now)?
+    };
+    let vault = Arc::clone(&app.vault);
+    app.store
+        .write(account, move |tx| {
+            let key = keys::issue(tx, &vault, account, &issued)?;
+            record(tx, &by, Verb::Created, &key, now);
+            keys::make_primary(tx, account, id)?;
+            Ok(())
+        })
+        .await
+}
+
 /// Was the key that a form has chosen the id for issued already, and shown? Whoever has pressed twice is shown the same key.
 async fn was_shown(app: &App, account: AccountId, id: KeyId) -> Result<bool, Fault> {
     let shown_before = app.now().minus(SAME_PRESS);
