@@ -25,7 +25,14 @@ fn metrics_are_only_at_the_second_address() {
         let status = async |addr, path: &str| send(addr, &request("GET", path, &[], &[])).await.status;
         assert_eq!(status(main, "/metrics").await, 404);
         assert_eq!(Scrape::of(second).await.count("garson_storage_up"), 1.0);
-        for path in ["/healthz", "/readyz", "/docs/", "/docs/en/start", "/docs/api/", "/openapi.json"] {
+        for path in [
+            "/healthz",
+            "/readyz",
+            "/docs/",
+            "/docs/en/start",
+            "/docs/api/",
+            "/openapi.json",
+        ] {
             assert_eq!(status(main, path).await, 200, "{path}");
             assert_eq!(status(second, path).await, 200, "{path}");
         }

@@ -1,6 +1,6 @@
 //! The style sheets keep to the sizes, spaces and colours of `tokens.css`, and `docs/design.md` tells the truth about them.
 
-use super::assets::{PRODUCTS_STYLE_SOURCE, DOCS_STYLE_SOURCE, ROLES_STYLE_SOURCE, STYLE_SOURCE};
+use super::assets::{DOCS_STYLE_SOURCE, PRODUCTS_STYLE_SOURCE, ROLES_STYLE_SOURCE, STYLE_SOURCE};
 use std::collections::HashMap;
 
 const TOKENS: &str = include_str!("../../../assets/css/tokens.css");
