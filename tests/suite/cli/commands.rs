@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 35] = [
+    let commands: [&[&str]; 36] = [
         &[],
         &["serve"],
         &["demo"],
