@@ -80,6 +80,7 @@ mod case {
             (Screen::Phone, Scheme::Dark, "phone"),
         ];
         check(&setup, &screens).await;
+        fits_the_narrowest_phone(&setup).await;
     }
 
     async fn check(setup: &Setup, screens: &[(Screen, Scheme, &str)]) {
@@ -109,6 +110,10 @@ mod case {
                 .await;
             browser.picture(&format!("docs-{name}")).await;
         }
+    }
+
+    async fn fits_the_narrowest_phone(setup: &Setup) {
+        let browser = &setup.browser;
         let narrow = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
         browser
             .command("Emulation.setDeviceMetricsOverride", narrow)
