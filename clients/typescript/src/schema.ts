@@ -925,6 +925,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/web-api/v1/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The last 1,000 API calls of the account, newest first.
+         * @description A call is listed within two seconds after its answer; with several nodes, it may appear behind newer ones. Values of query strings, bodies and keys are not kept. Calls without a valid
+         *     key belong to no account and are not listed; neither are calls whose client did not wait for the answer.
+         */
+        get: operations["list_requests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/web-api/v1/restaurants": {
         parameters: {
             query?: never;
@@ -3754,6 +3775,13 @@ export interface components {
             data: components["schemas"]["PendingItem"][];
             paging: components["schemas"]["Paging"];
         };
+        /** @description A page of a list, newest first. */
+        Paged_RequestView: {
+            /** @description Always true. */
+            success: boolean;
+            data: components["schemas"]["RequestView"][];
+            paging: components["schemas"]["Paging"];
+        };
         /** @description Where to go from a page. */
         Paging: {
             /** @description The cursor towards older ones; null at the end. */
@@ -4189,6 +4217,45 @@ export interface components {
             timeToAccept: components["schemas"]["SummaryTimes"];
             timeToPrepare: components["schemas"]["SummaryTimes"];
             cancellations: components["schemas"]["SummaryCancellation"][];
+        };
+        /** @description The key of a call. */
+        RequestKeyView: {
+            /** Format: uuid */
+            id: string;
+            /** @description Its label then; the last characters of a key without one. */
+            name: string;
+        };
+        /** @description An API call. */
+        RequestView: {
+            /**
+             * Format: date-time
+             * @description When it arrived.
+             */
+            at: string;
+            key: components["schemas"]["RequestKeyView"];
+            method: string;
+            /** @description The path, without its beginning `/web-api/v1`. */
+            path: string;
+            /** @description The names of the query's parameters; their values are not kept. */
+            parameters: string[];
+            /** Format: int64 */
+            status: number;
+            /** @description The error's code. */
+            code?: string | null;
+            /**
+             * Format: int64
+             * @description The time until the answer began, in milliseconds.
+             */
+            durationMs: number;
+            /**
+             * Format: int64
+             * @description The length of the answer in bytes; null if it was not known.
+             */
+            size?: number | null;
+            /** @description The `X-Request-Id` of the answer. */
+            requestId: string;
+            /** @description The network address that the call came from. */
+            address?: string | null;
         };
         /** @description The keys of `config` that the service understands; others are kept as they are. */
         RestaurantConfig: {
@@ -7581,6 +7648,54 @@ export interface operations {
                     "application/json": components["schemas"]["Data_ReportSummary"];
                     "text/csv": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": components["schemas"]["SummaryFile"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            502: components["responses"]["BadGateway"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    list_requests: {
+        parameters: {
+            query?: {
+                /** @description Only calls with such a status; `failed`: 400 and higher. */
+                status?: "2xx" | "4xx" | "5xx" | "failed";
+                /** @description Only calls with this key. */
+                keyId?: string;
+                /** @description Only calls whose path begins so, such as `/orders`. */
+                path?: string;
+                /** @description How many to answer. */
+                limit?: number;
+                /** @description The next position, from `paging` of an earlier answer. */
+                cursor?: string;
+                /** @description Towards older ones (`next`, the default) or newer ones (`prev`). */
+                dir?: "next" | "prev";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Paged_RequestView"];
                 };
             };
             400: components["responses"]["BadRequest"];

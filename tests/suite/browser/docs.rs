@@ -4,7 +4,8 @@ use super::setup::browser_tests;
 
 browser_tests! {
     reference_is_filtered_and_copied_from
-    reference_is_accessible_and_fits_every_screen
+    reference_is_accessible_and_fits_a_desktop_screen
+    reference_is_accessible_and_fits_small_screens
 }
 
 mod case {
@@ -65,17 +66,29 @@ mod case {
         assert!(bytes > 50_000 && bytes < 400_000, "{bytes} bytes");
     }
 
-    pub async fn reference_is_accessible_and_fits_every_screen(setup: Setup) {
-        let browser = &setup.browser;
-        axe::prepare(browser).await;
-        for (screen, scheme, name) in [
+    pub async fn reference_is_accessible_and_fits_a_desktop_screen(setup: Setup) {
+        let screens = [
             (Screen::Desk, Scheme::Light, "light"),
             (Screen::Desk, Scheme::Dark, "dark"),
+        ];
+        check(&setup, &screens).await;
+    }
+
+    pub async fn reference_is_accessible_and_fits_small_screens(setup: Setup) {
+        let screens = [
             (Screen::Tablet, Scheme::Light, "tablet"),
             (Screen::Phone, Scheme::Dark, "phone"),
-        ] {
-            browser.resize(screen).await;
-            browser.prefer(scheme).await;
+        ];
+        check(&setup, &screens).await;
+        fits_the_narrowest_phone(&setup).await;
+    }
+
+    async fn check(setup: &Setup, screens: &[(Screen, Scheme, &str)]) {
+        let browser = &setup.browser;
+        axe::prepare(browser).await;
+        for (screen, scheme, name) in screens {
+            browser.resize(*screen).await;
+            browser.prefer(*scheme).await;
             browser.go("/docs/api/").await;
             // Closed parts would not be looked at.
             browser
@@ -97,6 +110,10 @@ mod case {
                 .await;
             browser.picture(&format!("docs-{name}")).await;
         }
+    }
+
+    async fn fits_the_narrowest_phone(setup: &Setup) {
+        let browser = &setup.browser;
         let narrow = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
         browser
             .command("Emulation.setDeviceMetricsOverride", narrow)
