@@ -16,7 +16,7 @@ pub struct CustomerQuery {
     name: Option<Vec<String>>,
 }
 
-/// What was typed names nobody.
+/// No customer is named by what was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongQuery {
     Empty,

@@ -5,7 +5,7 @@
 //! - An **expand** migration is a short transaction of its own at the start. It gives up and tries again if it cannot have its locks
 //!   within [`LOCK_TIMEOUT`], because everybody else waits behind it.
 //! - Its **steps** (indexes of large tables, filling of columns) are done in the background, see `upkeep::schema_change`. SQLite makes
-//!   indexes at the start: it can only make them in one go, and nobody has to wait for its writer then.
+//!   indexes at the start: it can only make them in one go, and no client waits for its writer then.
 //! - A **contract** migration follows when no node needs what it removes.
 
 mod list;
@@ -182,7 +182,7 @@ fn apply<M: Migrator>(migrator: &mut M, migration: &Migration) -> Result<(), Sto
 }
 
 /// Applies a contract migration if it is pending, the steps before it are done, and no node needs what it removes. Returns whether it
-/// is applied now. On a connection that nobody waits for.
+/// is applied now. Needs a connection of its own.
 pub fn apply_contract<M: Migrator>(
     migrator: &mut M,
     migrations: &[Migration],
