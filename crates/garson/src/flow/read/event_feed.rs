@@ -337,11 +337,12 @@ impl Follower {
 
     /// The next events, perhaps none; `None` when the pass is worth nothing any more, or events that were not read yet are not.
     async fn read(&self) -> Result<Option<Vec<FeedEvent>>, Fault> {
-        let (app, account, pass, place) = (Arc::clone(&self.app), self.account, self.pass, self.place);
+        let (clock, account, pass, place) =
+            (Arc::clone(&self.app.clock), self.account, self.pass, self.place);
         let read = move |tx: &mut Tx<'_>| {
             let events = lists::events::after(tx, account, place, PAGE)?;
-            // The time is taken after reading: nothing is handed out that came after the pass has expired.
-            let is_valid = pass.is_valid(tx, account, app.now())?;
+            // The time is taken after reading, so that an event which was stored after the pass had expired is not sent.
+            let is_valid = pass.is_valid(tx, account, clock.now())?;
             // Its client comes back with the place that it has, and hears of it.
             if !is_valid || accounts::event_range(tx, account)?.has_gap_after(place) {
                 return Ok(None);
