@@ -47,6 +47,9 @@ mod wal_scan;
 mod workers;
 mod write;
 
+pub use backup::{
+    BackupFormat, UNFINISHED, restore_for_a_look, restore_postgres, restore_sqlite, verify_backup,
+};
 pub use connect::accepts_any_certificate;
 pub use crash_check::{CrashCheck, Opener};
 pub use files::sync_folder_of;
@@ -72,6 +75,7 @@ use limits::Limits;
 use server_lock::ServerLock;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use workers::Workers;
 
@@ -318,13 +322,20 @@ impl<H: Hooks> Engine<H> {
         .await
     }
 
-    /// Copies a SQLite database into a new file while the service runs; PostgreSQL has its own tools for that.
-    pub fn backup(&self, to: &Path) -> Result<(), StoreError> {
+    /// Writes a backup into a new file while the database is in use. If `stopping` becomes true, it fails and leaves no file.
+    pub fn backup(&self, to: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
         match &self.location {
-            Location::Sqlite(path) => sqlite::backup(path, to),
-            Location::Postgres(_) => Err(StoreError::refused(
-                "the data is in PostgreSQL: back it up with pg_dump",
-            )),
+            Location::Sqlite(path) => sqlite::backup(path, to, stopping),
+            Location::Postgres(url) => backup::dump_postgres(url, to, stopping),
+        }
+    }
+
+    /// What a backup of this database is.
+    #[must_use]
+    pub fn backup_format(&self) -> BackupFormat {
+        match self.location {
+            Location::Sqlite(_) => BackupFormat::Sqlite,
+            Location::Postgres(_) => BackupFormat::Postgres,
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod account_export;
 pub mod account_file;
 pub mod account_import;
 pub mod account_removal;
+pub mod contents;
 pub mod copy;
 pub mod disk_space;
 pub mod erase;

@@ -1,6 +1,7 @@
 //! The running service: storage, vault, clock, outgoing HTTP client, and the state that workers and requests share.
 
 pub mod attention;
+pub(crate) mod backup_folder;
 pub(crate) mod call_waiters;
 pub(crate) mod call_waker;
 pub(crate) mod calls_in_flight;
@@ -43,6 +44,7 @@ use crate::supervisor::{Workers, supervise};
 use crate::telemetry::Metrics;
 use crate::ttl_cache::TtlCache;
 use attention::Attention;
+use backup_folder::NewestBackup;
 use call_waiters::CallWaiters;
 use call_waker::CallWaker;
 use calls_in_flight::CallsInFlight;
@@ -73,7 +75,7 @@ use sign_in_limits::SignInLimits;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store_overview::StoreOverview;
 use store_signals::StoreSignals;
 use tokio::sync::{Notify, watch};
@@ -157,6 +159,8 @@ pub struct App {
     /// Escalations are due, or messages are to be sent.
     pub wake_messages: Notify,
     pub health_probes: HealthProbes,
+    /// When the newest scheduled backup was made.
+    pub newest_backup: NewestBackup,
     /// The pauses before each retry of a delivery.
     pub schedule: Schedule,
     pub manual_sends: Arc<FairSlots>,
@@ -226,7 +230,7 @@ impl App {
                 .map_err(StartError::new)?,
         };
         let presence = PresenceRegistry::new(clock.now());
-        let mail_server = settings.mail_server(&certificates).map_err(StartError)?;
+        let mail_server = settings.smtp.server(&certificates).map_err(StartError)?;
         let openid = settings.openid.provider(&settings.public_url);
         let openid = openid.map(|provider| net::OpenIdProvider::new(provider, net.clone()).map(Arc::new));
         let openid = openid.transpose().map_err(StartError::new)?;
@@ -282,6 +286,7 @@ impl App {
             product_work: ProductWork::default(),
             wake_messages: Notify::new(),
             health_probes: HealthProbes::default(),
+            newest_backup: NewestBackup::default(),
             wake_sweep: Notify::new(),
             wake_privacy: Notify::new(),
             stopping: watch::Sender::new(false),
@@ -322,6 +327,12 @@ impl App {
             in_flight_until: self.calls_in_flight.first_lease_end(),
             clock_ms: self.uptime_millis(),
         })
+    }
+
+    /// How long this process has been running.
+    #[must_use]
+    pub fn uptime(&self) -> Duration {
+        self.began.elapsed()
     }
 
     fn uptime_millis(&self) -> i64 {

@@ -3,6 +3,7 @@
 mod account;
 mod account_control;
 mod audit;
+mod backup;
 mod branch;
 mod certify;
 mod check_receiver;
@@ -18,6 +19,7 @@ mod options;
 mod print;
 mod privacy;
 mod receive;
+mod restore;
 mod rotate;
 mod schema_check;
 mod secret_input;
@@ -95,11 +97,13 @@ enum Command {
     CertifyService(serve::ServeArgs),
     /// Print each order on a receipt printer: an agent that needs no public address
     Print(print::PrintArgs),
-    /// Copy the SQLite database into a file while the service runs
+    /// Make a backup of the database while the service runs
     Backup {
-        /// The new file
-        file: PathBuf,
+        /// The new file. Without it, the backup is made in backup.folder, where the oldest ones are deleted
+        file: Option<PathBuf>,
     },
+    /// Restore a backup, or verify it
+    Restore(restore::RestoreArgs),
     /// Copy all data into another, empty database; with --check, tell what an upgrade to this version does to the schema
     Migrate {
         /// Tell which migrations are pending, and whether nodes of an earlier version must be stopped for them; changes nothing.
@@ -180,7 +184,8 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Certify(args) => certify::run(&args),
         Command::CertifyService(args) => certify::serve_for_parent(options.listening_on(args.listen)?),
         Command::Print(args) => print::run(&args),
-        Command::Backup { file } => copy_data::backup(&options.settings()?, &file),
+        Command::Backup { file } => backup::run(&options.settings()?, file),
+        Command::Restore(args) => restore::run(&options.settings()?, &args),
         Command::Migrate { check: true, .. } => schema_check::run(&options.settings()?),
         Command::Migrate { to, to_file, .. } => {
             let to = match to_file {

@@ -1,20 +1,27 @@
 //! Settings: flags override environment variables, these `garson.toml`, and that the documented defaults in the program.
 
+mod backup;
 mod layers;
 mod openid;
 mod platforms;
 mod quotas;
+mod ranges;
+mod rate_limit;
+mod smtp;
 mod tls;
 
+pub use backup::BackupSettings;
 pub use layers::{ConfigError, Layer, Origin};
 pub use openid::OpenIdConfig;
 pub use platforms::{PlatformSettings, Platforms, Terms, terms};
 pub use quotas::QuotaSettings;
+pub use rate_limit::RateLimit;
+pub use smtp::MailSettings;
 pub use tls::TlsSettings;
 
+use crate::net::Certificates;
 use crate::net::client_address::{Proxies, ProxyHeader};
 use crate::net::guard::{Exception, Policy};
-use crate::net::{Certificates, MailServer, MailTls, SmtpSettings};
 use garson_core::network::Network;
 use garson_core::retry::Schedule;
 use garson_core::secret::Secret;
@@ -22,7 +29,6 @@ use garson_store::engine::{CrashCheck, MIGRATIONS, Migration};
 use garson_store::{Location, Options};
 use serde::Deserialize;
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -77,6 +83,7 @@ pub struct Settings {
     pub audit: AuditSettings,
     pub inbox: InboxSettings,
     pub privacy: PrivacySettings,
+    pub backup: BackupSettings,
     pub log: LogSettings,
     #[serde(default)]
     pub platforms: Platforms,
@@ -111,16 +118,6 @@ pub struct ServerSettings {
     pub max_streams: usize,
     pub drain_seconds: u32,
     pub operations_listen: String,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-pub struct MailSettings {
-    pub host: String,
-    pub port: u16,
-    pub tls: String,
-    pub user: String,
-    pub password: Secret<String>,
-    pub from: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -160,27 +157,6 @@ pub struct PrivacySettings {
 pub struct LogSettings {
     pub level: String,
     pub format: String,
-}
-
-/// How many requests a key or an account may send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateLimit {
-    pub per_second: NonZeroU32,
-    pub burst: NonZeroU32,
-}
-
-impl RateLimit {
-    fn read(text: &str) -> Result<Option<Self>, &'static str> {
-        if text == "off" {
-            return Ok(None);
-        }
-        let number = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| "not a number");
-        let (rate, burst) = text.split_once('/').ok_or("no burst")?;
-        Ok(Some(Self {
-            per_second: number(rate)?,
-            burst: number(burst)?,
-        }))
-    }
 }
 
 impl Settings {
@@ -294,7 +270,9 @@ impl Settings {
         {
             return wrong("webhook.retry_seconds", "up to ten pauses of 1 to 86400 seconds");
         }
-        self.check_ranges(layers)?;
+        if let Some((key, allowed)) = ranges::first_wrong(self) {
+            return wrong(key, &allowed);
+        }
         if self.server.proxy_header.parse::<ProxyHeader>().is_err() {
             return wrong("server.proxy_header", "X-Forwarded-For or Forwarded");
         }
@@ -307,7 +285,9 @@ impl Settings {
         if !["error", "warn", "info", "debug", "trace"].contains(&self.log.level.as_str()) {
             return wrong("log.level", "error, warn, info, debug or trace");
         }
-        self.check_smtp(layers)?;
+        if let Some((key, allowed)) = self.smtp.first_wrong() {
+            return wrong(key, allowed);
+        }
         if let Some((key, allowed)) = self.openid.first_wrong(&self.public_url) {
             return wrong(key, allowed);
         }
@@ -316,112 +296,6 @@ impl Settings {
         }
         if !["text", "json"].contains(&self.log.format.as_str()) {
             return wrong("log.format", "text or json");
-        }
-        Ok(())
-    }
-
-    fn check_smtp(&self, layers: &Layer) -> Result<(), ConfigError> {
-        if self.smtp_tls().is_none() {
-            return Err(layers.wrong("smtp.tls", "starttls, tls or none"));
-        }
-        if self.smtp.host.is_empty() {
-            return Ok(());
-        }
-        if !MailServer::is_sender(&self.smtp.from) {
-            let allowed = "an address such as \"Garson <garson@example.com>\"";
-            return Err(layers.wrong("smtp.from", allowed));
-        }
-        match self.mail_server(&Certificates::default()) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(layers.wrong("smtp.host", "empty, or the name of a mail server")),
-        }
-    }
-
-    fn smtp_tls(&self) -> Option<MailTls> {
-        match self.smtp.tls.as_str() {
-            "starttls" => Some(MailTls::Starttls),
-            "tls" => Some(MailTls::Tls),
-            "none" => Some(MailTls::None),
-            _ => None,
-        }
-    }
-
-    /// The mail server, if one is configured; the error says what is wrong with the settings.
-    pub fn mail_server(&self, certificates: &Certificates) -> Result<Option<MailServer>, String> {
-        let smtp = &self.smtp;
-        if smtp.host.is_empty() {
-            return Ok(None);
-        }
-        let settings = SmtpSettings {
-            host: smtp.host.clone(),
-            port: smtp.port,
-            tls: self.smtp_tls().unwrap_or(MailTls::Starttls),
-            user: smtp.user.clone(),
-            password: smtp.password.clone(),
-            from: smtp.from.clone(),
-        };
-        MailServer::new(&settings, certificates).map(Some)
-    }
-
-    fn check_ranges(&self, layers: &Layer) -> Result<(), ConfigError> {
-        let (webhook, storage, server) = (&self.webhook, &self.storage, &self.server);
-        let ranges = [
-            (
-                "webhook.attempt_seconds",
-                webhook.attempt_seconds as usize,
-                1..=60,
-            ),
-            ("webhook.max_per_endpoint", webhook.max_per_endpoint, 1..=256),
-            ("webhook.max_in_flight", webhook.max_in_flight, 4..=20_000),
-            ("webhook.keep_days", webhook.keep_days as usize, 1..=3_650),
-            (
-                "webhook.disable_after_hours",
-                webhook.disable_after_hours as usize,
-                1..=8_760,
-            ),
-            ("storage.readers", storage.readers, 1..=64),
-            ("storage.writers", storage.writers, 1..=64),
-            ("storage.answer_seconds", storage.answer_seconds as usize, 1..=300),
-            ("storage.start_seconds", storage.start_seconds as usize, 0..=3_600),
-            ("server.max_connections", server.max_connections, 1..=100_000),
-            (
-                "server.max_connections_per_address",
-                server.max_connections_per_address,
-                1..=100_000,
-            ),
-            (
-                "messages.notices_per_day",
-                self.messages.notices_per_day as usize,
-                1..=1_000,
-            ),
-            ("server.max_streams", server.max_streams, 1..=100_000),
-            (
-                "stores.history_days",
-                self.stores.history_days as usize,
-                1..=3_650,
-            ),
-            ("menus.read_hours", self.menus.read_hours as usize, 0..=168),
-            (
-                "menus.keep_versions",
-                self.menus.keep_versions as usize,
-                2..=1_000,
-            ),
-            ("menus.keep_days", self.menus.keep_days as usize, 2..=3_650),
-            ("audit.keep_days", self.audit.keep_days as usize, 1..=36_500),
-            ("inbox.keep_days", self.inbox.keep_days as usize, 1..=3_650),
-            (
-                "privacy.anonymise_days",
-                self.privacy.anonymise_days as usize,
-                0..=36_500,
-            ),
-        ];
-        if !matches!(self.stores.read_seconds, 0 | 60..=86_400) {
-            return Err(layers.wrong("stores.read_seconds", "60 to 86400, or 0"));
-        }
-        for (key, value, range) in ranges {
-            if !range.contains(&value) {
-                return Err(layers.wrong(key, &format!("{} to {}", range.start(), range.end())));
-            }
         }
         Ok(())
     }

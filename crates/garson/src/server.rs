@@ -154,6 +154,7 @@ async fn serve_encrypted(
         app.spawn_worker("request log", flow::upkeep::request_log::run),
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
+        app.spawn_worker("backups", flow::upkeep::backups::run),
         app.spawn_worker("account removal", flow::upkeep::account_removal::run),
         app.spawn_worker("master key", flow::upkeep::master_key::run),
         app.spawn_worker("schema", flow::upkeep::schema_changes::run),

@@ -21,7 +21,7 @@ cases! {
 }
 
 /// The blocks that are not run, by page, with the reason.
-const NOT_RUN: [(&str, &str); 10] = [
+const NOT_RUN: [(&str, &str); 9] = [
     ("start", "it runs until Ctrl-C"),
     ("webhooks", "for your own database"),
     ("install", "installs a package on the machine"),
@@ -30,7 +30,6 @@ const NOT_RUN: [(&str, &str); 10] = [
     ("tls", "changes the proxy of the machine"),
     ("postgresql", "needs a PostgreSQL server"),
     ("postgresql", "needs a PostgreSQL server"),
-    ("backup", "needs a PostgreSQL server"),
     ("backup", "runs until Ctrl-C"),
 ];
 

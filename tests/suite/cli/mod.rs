@@ -1,6 +1,6 @@
 //! The command line, as the real program.
 
-mod backup_and_migrate;
+mod backups;
 mod certify;
 mod certify_defects;
 mod certify_pos;
@@ -8,7 +8,9 @@ mod check_receiver;
 mod commands;
 mod demo;
 mod doctor;
+mod filled;
 mod logging;
+mod migrate;
 mod multi_node;
 mod receive;
 mod secrets;

@@ -44,7 +44,10 @@ pub use panel_user::{PASSWORD, PanelUser};
 pub use picture::Picture;
 pub use platform_world::{PlatformWorld, credentials, disable_polling, fast_sim_settings, remote_id, store};
 pub use printer::{PrintedTicket, SocketPrinter, image};
-pub use program::{Outcome, Program, command, command_after, run as program_run, run_command, secret_file};
+pub use program::{
+    Outcome, Program, command, command_after, prepared, run as program_run, run_command, run_command_with,
+    secret_file,
+};
 pub use receiver::{ReceivedRequest, Receiver};
 pub use relay::{Mode, Relay, url_through};
 pub use scrape::Scrape;

@@ -43,12 +43,27 @@ pub struct Outcome {
 
 /// Runs a command on a storage to its end.
 pub fn run_command(storage: &TestStorage, arguments: &[&str]) -> Outcome {
-    let mut command = command();
+    run_command_with(storage, arguments, &[])
+}
+
+/// Runs a command with further variables.
+pub fn run_command_with(storage: &TestStorage, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
+    run(prepared(command(), storage, arguments, variables))
+}
+
+/// A command that works on a storage.
+pub fn prepared(
+    mut command: Command,
+    storage: &TestStorage,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Command {
     command
         .current_dir(storage.folder())
         .args(arguments)
-        .envs(storage.variables());
-    run(command)
+        .envs(storage.variables())
+        .envs(variables.iter().copied());
+    command
 }
 
 pub fn run(mut command: Command) -> Outcome {

@@ -59,6 +59,25 @@ pub fn beside(database: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// A path as a URI that SQLite understands.
+pub fn uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte));
+            }
+            byte => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri
+}
+
+/// The URI of a database that no program has open: SQLite then creates no files beside it.
+pub fn immutable_uri(path: &Path) -> String {
+    format!("{}?immutable=1", uri(path))
+}
+
 /// Refuses to create an empty database beside an existing log, which SQLite would delete.
 pub fn refuse_orphaned_log(database: &Path) -> Result<(), StoreError> {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |about| about.len());

@@ -18,6 +18,7 @@ use crate::error::StoreError;
 use session::SqliteSession;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Older versions have a bug in their write-ahead log that can corrupt a database.
 const OLDEST_VERSION: i32 = 3_051_003;
@@ -95,6 +96,6 @@ fn assert_version() -> Result<(), StoreError> {
 }
 
 /// Copies a database into a new file while it is in use.
-pub fn backup(from: &Path, to: &Path) -> Result<(), StoreError> {
-    backup::copy_to(&SqliteSession::open(from)?.into_connection(), to)
+pub fn backup(from: &Path, to: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
+    backup::copy_sqlite(&SqliteSession::open(from)?.into_connection(), to, stopping)
 }

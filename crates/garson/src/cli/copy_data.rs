@@ -1,33 +1,14 @@
-//! `garson backup` and `garson migrate`: copies of the data.
+//! `garson migrate --to`: all data in another database.
 
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{CommandError, Outcome, print_line, with_app};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
-use crate::flow::admin::audit::record_command;
-use garson_core::audit::{RecordKind, Verb};
 use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
 use std::path::Path;
-
-pub fn backup(settings: &Settings, file: &Path) -> Outcome {
-    with_app(settings, |app| async move {
-        let name = file.display().to_string();
-        record_command(&app, "backup", (RecordKind::Database, Verb::Copied), &name)
-            .await
-            .map_err(failed)?;
-        let to = file.to_owned();
-        let store = app.store.clone();
-        tokio::task::spawn_blocking(move || store.backup(&to)).await??;
-        print_line(&format!("The database was copied to {}.", file.display()));
-        print_line(
-            "The master key is not part of it: keep a copy of master.key (or GARSON_MASTER_KEY) elsewhere.",
-        );
-        Ok(())
-    })
-}
 
 pub fn migrate(settings: &Settings, to: &str) -> Outcome {
     let target = target(to)?;

@@ -1,7 +1,7 @@
 //! `garson doctor`: checks the set-up and reports problems. It changes nothing.
 
 use super::command::{CommandError, Outcome, print_line, runtime};
-use crate::app::{exposure, key_file, require_key};
+use crate::app::{backup_folder, exposure, key_file, require_key};
 use crate::config::Settings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
@@ -67,6 +67,7 @@ fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
         Location::Postgres(_) => findings.good("storage: PostgreSQL"),
     }
     check_key_file(settings, findings);
+    check_backups(settings, now, findings);
     for what in exposure::found(settings) {
         findings.note(&what);
     }
@@ -134,7 +135,7 @@ async fn check_content(settings: &Settings, store: &Engine, findings: &mut Findi
 }
 
 /// Is the configured key the one that the database is sealed with?
-async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
+pub async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
     let text = |error: StoreError| error.to_string();
     if !store.read(vault::is_sealed).await.map_err(text)? {
         return Ok(());
@@ -150,6 +151,33 @@ async fn check_key(settings: &Settings, store: &Engine) -> Result<(), String> {
         })
         .await
         .map_err(text)
+}
+
+fn check_backups(settings: &Settings, now: Timestamp, findings: &mut Findings) {
+    let backup = &settings.backup;
+    if backup.folder.as_os_str().is_empty() {
+        findings.note("backup.folder is empty: this server makes no backups by itself");
+        return;
+    }
+    let folder = backup.folder.display();
+    match backup_folder::list(&backup.folder) {
+        Err(error) => findings.wrong(&format!("backups: {folder} cannot be read: {error}")),
+        Ok(files) => match files.first() {
+            None => findings.note(&format!("backups: there is none in {folder} yet")),
+            // A backup may be in progress, or wait until the server is back.
+            Some(newest) if now.since(newest.made_at) > 2 * backup.every() => {
+                findings.wrong(&format!(
+                    "backups: the newest one in {folder} is of {}",
+                    newest.made_at
+                ));
+            }
+            Some(newest) => findings.good(&format!(
+                "backups: {} in {folder}, the newest of {}",
+                files.len(),
+                newest.made_at
+            )),
+        },
+    }
 }
 
 fn check_key_file(settings: &Settings, findings: &mut Findings) {

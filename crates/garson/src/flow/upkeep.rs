@@ -1,7 +1,8 @@
 //! Background work that keeps the service running: cluster membership, sweeping, retention, health, the rotation of the master key, the log
-//! of API calls.
+//! of API calls, backups.
 
 pub mod account_removal;
+pub mod backups;
 pub mod health;
 pub mod key_rotation;
 pub mod master_key;

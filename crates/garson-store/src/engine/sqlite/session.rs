@@ -4,7 +4,7 @@ use super::inspector::Inspector;
 use crate::engine::checkpoint::{LogLimiter, claimed_size};
 use crate::engine::connection::Connection;
 use crate::engine::file_watch::WatchedFiles;
-use crate::engine::files::{beside, create_private};
+use crate::engine::files::{beside, create_private, immutable_uri, uri};
 use crate::engine::insert::Insert;
 use crate::engine::insert_buffer::{InsertBuffer, RowSink};
 use crate::engine::migrate::Migrator;
@@ -78,18 +78,7 @@ impl SqliteSession {
     /// is no log, the database is not in use, and can be opened as immutable.
     pub fn open_to_inspect(path: &Path) -> Result<Self, StoreError> {
         let has_log = std::fs::metadata(beside(path, "-wal")).is_ok_and(|about| about.len() > 0);
-        let mut uri = "file:".to_owned();
-        for byte in path.as_os_str().as_encoded_bytes() {
-            match byte {
-                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                    uri.push(char::from(*byte));
-                }
-                byte => uri.push_str(&format!("%{byte:02x}")),
-            }
-        }
-        if !has_log {
-            uri.push_str("?immutable=1");
-        }
+        let uri = if has_log { uri(path) } else { immutable_uri(path) };
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         Self::over(Sqlite::open_with_flags(uri, flags)?)

@@ -1,5 +1,6 @@
 //! Readiness and the gauges of the metrics. Storage is queried, but never waited for long.
 
+use super::backups;
 use crate::app::App;
 use crate::telemetry::{Gauges, StorageCounts};
 use garson_core::time::Timestamp;
@@ -74,6 +75,7 @@ pub async fn gauges(app: &App) -> Gauges {
         waiting_accounts: app.delivery_gauges.waiting_accounts(),
         oldest_age: oldest_at.map_or(Duration::ZERO, |at| app.now().since(at)),
         polled_integrations: app.poll_requests.polled_integrations(),
+        backup_overdue: backups::overdue(app),
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Gauges {
     pub waiting_accounts: usize,
     pub oldest_age: Duration,
     pub polled_integrations: usize,
+    /// How long a scheduled backup has been due; none if this node makes none.
+    pub backup_overdue: Option<Duration>,
 }
 
 /// Counts of rows in storage.
@@ -55,6 +57,14 @@ pub(super) fn register(registry: &mut Registry, store: &Engine, gauges: &Gauges)
     register_storage(registry, store, gauges);
     register_node(registry, gauges);
     register_delivery(registry, gauges);
+    if let Some(overdue) = gauges.backup_overdue {
+        age(
+            registry,
+            "backup_overdue_seconds",
+            "How long a scheduled backup has been due; 0 when none is",
+            overdue,
+        );
+    }
     if let Some(counts) = &gauges.storage_counts {
         register_counts(registry, counts);
     }

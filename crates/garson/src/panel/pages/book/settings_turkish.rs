@@ -184,6 +184,14 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "privacy.anonymise_days",
         "Müşterilerin kişisel verilerinin siparişlerden silineceği gün; toplamlar ve raporlar kalır. 0: kendiliğinden silinmez. Hesap daha az gün seçebilir.",
     ),
+    (
+        "backup.folder",
+        "Çalışan hizmetin kendiliğinden alacağı yedekler için klasör, örneğin \"/var/backups/garson\". Boş: yedek almaz. Birden çok düğüm varsa yalnızca birinde belirtin. PostgreSQL için o düğümde istemci programları (pg_dump, pg_restore) gerekir.",
+    ),
+    (
+        "backup.every_hours",
+        "İki yedek arasındaki saat ve saklanan yedek sayısı.",
+    ),
     ("log.level", "error, warn, info, debug ya da trace."),
     ("log.format", "İnsanlar için \"text\", programlar için \"json\"."),
     (

@@ -1,84 +1,8 @@
-//! Backups that can be opened, and complete migration to another database.
+//! Complete migration to another database.
 
-use crate::support::{ApiClient, Backend, Program, Shop, TestStorage, block_on, order_body, run_command};
-use serde_json::{Value, json};
-use std::net::SocketAddr;
-
-/// Connects a shop and posts some orders, through the program.
-async fn fill(addr: SocketAddr, key: &str) -> Shop {
-    let client = ApiClient::new(addr, key);
-    let made = client
-        .post("/restaurants", &json!({ "name": "Moda" }))
-        .await
-        .data();
-    let restaurant = made["id"].as_str().unwrap().to_owned();
-    let body = json!({ "isActive": true, "remoteId": "s", "credentials": { "inboundKey": "inbound-s" } });
-    client
-        .put(&format!("/restaurants/{restaurant}/integrations/direct"), &body)
-        .await
-        .data();
-    let shop = Shop {
-        addr,
-        restaurant,
-        store: "s".to_owned(),
-        key: "inbound-s".to_owned(),
-    };
-    for n in 0..30 {
-        shop.order_of(&format!("Ş-{n}"), 100).await;
-    }
-    client.act("/orders/verify/%C5%9E-3").await.data();
-    client.act("/orders/cancel/%C5%9E-4").await.data();
-    shop
-}
-
-/// Everything that an account sees.
-async fn look(addr: SocketAddr, key: &str) -> Vec<Value> {
-    let client = ApiClient::new(addr, key);
-    let mut seen = Vec::new();
-    for path in [
-        "/orders?limit=200",
-        "/events?limit=200",
-        "/restaurants",
-        "/businesses",
-        "/webhook/deliveries?limit=200",
-        "/orders/grouped-payments",
-        "/orders/%C5%9E-3",
-        "/orders/%C5%9E-4",
-    ] {
-        seen.push(client.get(path).await.success());
-    }
-    seen
-}
-
-#[test]
-fn a_backup_of_a_running_server_opens() {
-    block_on(async {
-        let storage = TestStorage::new(Backend::Sqlite);
-        let mut server = Program::serve(&storage, &[]);
-        let addr = server.address().await;
-        let key = storage.create_account("one@example.com");
-        fill(addr, &key).await;
-        let before = look(addr, &key).await;
-        let saved = run_command(&storage, &["backup", "saved.db"]);
-        assert!(
-            saved.success && saved.out.contains("saved.db") && saved.out.contains("master"),
-            "{}",
-            saved.err
-        );
-        let again = run_command(&storage, &["backup", "saved.db"]);
-        assert!(
-            !again.success && !again.err.is_empty(),
-            "a backup was overwritten"
-        );
-        // The copy, with the key that is kept elsewhere, is the whole account.
-        let other = TestStorage::new(Backend::Sqlite);
-        std::fs::create_dir_all(other.data()).unwrap();
-        std::fs::copy(storage.folder().join("saved.db"), other.data().join("garson.db")).unwrap();
-        std::fs::copy(storage.data().join("master.key"), other.data().join("master.key")).unwrap();
-        let mut restored = Program::serve(&other, &[]);
-        assert_eq!(look(restored.address().await, &key).await, before);
-    });
-}
+use super::filled::{fill, look};
+use crate::support::{ApiClient, Backend, Program, TestStorage, block_on, order_body, run_command};
+use serde_json::json;
 
 #[test]
 fn data_moves_to_postgres_with_everything() {

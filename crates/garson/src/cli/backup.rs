@@ -1,0 +1,50 @@
+//! `garson backup`: a backup of the database while the service runs.
+
+use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use crate::app::backup_folder;
+use crate::app::key_file::prepare_folder;
+use crate::config::Settings;
+use crate::flow::admin::audit::record_command;
+use crate::flow::upkeep::backups;
+use garson_core::audit::{RecordKind, Verb};
+use std::path::PathBuf;
+
+/// Makes a backup in a new file, or in the folder of the settings, where it replaces the oldest one.
+pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
+    let folder = settings.backup.folder.clone();
+    if file.is_none() && folder.as_os_str().is_empty() {
+        return Err(CommandError(
+            "name the new file, or set backup.folder in the settings".to_owned(),
+        ));
+    }
+    with_app(settings, |app| async move {
+        let is_in_folder = file.is_none();
+        let to = match file {
+            Some(file) => file,
+            None => {
+                prepare_folder(&folder)?;
+                backup_folder::new_file(&folder, app.store.backup_format(), app.now())
+            }
+        };
+        record_command(
+            &app,
+            "backup",
+            (RecordKind::Database, Verb::Copied),
+            &to.display().to_string(),
+        )
+        .await
+        .map_err(failed)?;
+        backups::make(&app, &to).await?;
+        print_line(&format!("The database was copied to {}.", to.display()));
+        if is_in_folder {
+            let removed = backup_folder::remove_old(&folder, app.settings.backup.keep)?;
+            if removed > 0 {
+                print_line(&format!("Old backups deleted: {removed}."));
+            }
+        }
+        print_line(
+            "The master key is not part of it: keep a copy of master.key (or GARSON_MASTER_KEY) elsewhere.",
+        );
+        Ok(())
+    })
+}

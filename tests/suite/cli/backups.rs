@@ -1,0 +1,339 @@
+//! Backups of a running service, on request and by schedule, and restoring them.
+
+use super::filled::{fill, look};
+use crate::support::{
+    Backend, Outcome, Program, Scrape, TestStorage, block_on, command_after, prepared, program_run,
+    run_command, run_command_with, wait_until,
+};
+use std::path::{Path, PathBuf};
+
+on_both! {
+    restored_backup_has_everything
+    damaged_backups_are_found
+    full_disk_leaves_no_backup
+    backups_are_made_by_schedule
+    failing_backups_are_reported
+}
+
+/// A new, empty storage with the master key of another one.
+fn with_key_of(storage: &TestStorage) -> TestStorage {
+    let other = TestStorage::new(storage.backend);
+    if storage.backend == Backend::Sqlite {
+        std::fs::create_dir_all(other.data()).unwrap();
+        copy_key(storage, &other);
+    }
+    other
+}
+
+/// As an operator does it who keeps the key elsewhere.
+fn copy_key(from: &TestStorage, to: &TestStorage) {
+    let key = std::fs::read_to_string(from.data().join("master.key")).unwrap();
+    let path = to.data().join("master.key");
+    std::fs::write(&path, key).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+}
+
+fn backup_of(storage: &TestStorage) -> PathBuf {
+    let made = run_command(storage, &["backup", "saved"]);
+    assert!(
+        made.success && made.out.contains("saved") && made.out.contains("master"),
+        "{made:?}"
+    );
+    storage.folder().join("saved")
+}
+
+fn restore(storage: &TestStorage, arguments: &[&str], file: &Path) -> Outcome {
+    let mut all = vec!["restore"];
+    all.extend_from_slice(arguments);
+    all.push(file.to_str().unwrap());
+    run_command(storage, &all)
+}
+
+async fn restored_backup_has_everything(backend: Backend) {
+    let storage = TestStorage::new(backend);
+    let mut server = Program::serve(&storage, &[]);
+    let addr = server.address().await;
+    let key = storage.create_account("one@example.com");
+    let shop = fill(addr, &key).await;
+    let before = look(addr, &key).await;
+    let backup = backup_of(&storage);
+    let again = run_command(&storage, &["backup", "saved"]);
+    assert!(!again.success && again.err.contains("exists"), "{again:?}");
+    shop.order("after the backup").await;
+
+    let verified = restore(&storage, &["--verify"], &backup);
+    assert!(verified.success, "{verified:?}");
+    for line in ["1  accounts", "1  restaurants", "30  orders", "is the one"] {
+        assert!(verified.out.contains(line), "{verified:?}");
+    }
+    // The data in use is not touched, with or without a server.
+    for arguments in [&[][..], &["--replace"]] {
+        let refused = restore(&storage, arguments, &backup);
+        assert!(!refused.success && !refused.err.is_empty(), "{refused:?}");
+    }
+    server.terminate();
+    assert!(server.ended().await);
+    let refused = restore(&storage, &[], &backup);
+    assert!(!refused.success && !refused.err.is_empty(), "{refused:?}");
+
+    let other = with_key_of(&storage);
+    let restored = restore(&other, &[], &backup);
+    assert!(
+        restored.success && restored.out.contains("30  orders"),
+        "{restored:?}"
+    );
+    let mut server = Program::serve(&other, &[]);
+    let addr = server.address().await;
+    assert_eq!(look(addr, &key).await, before);
+    let shop = crate::support::Shop { addr, ..shop };
+    shop.order("after restoring").await;
+}
+
+async fn damaged_backups_are_found(backend: Backend) {
+    let storage = TestStorage::new(backend);
+    let mut server = Program::serve(&storage, &[]);
+    let addr = server.address().await;
+    let key = storage.create_account("one@example.com");
+    fill(addr, &key).await;
+    let backup = backup_of(&storage);
+    let whole = std::fs::read(&backup).unwrap();
+    let other = with_key_of(&storage);
+    let damaged = other.folder().join("damaged");
+    let mut torn = whole.clone();
+    // One page, or less, as a disk loses it.
+    let middle = torn.len() / 2 / 4096 * 4096;
+    torn[middle..middle + 512].fill(0);
+    for (bytes, what) in [
+        (&whole[..whole.len() / 2], "half"),
+        (&torn[..], "torn"),
+        (&b"garson"[..], "text"),
+        (&[][..], "empty"),
+    ] {
+        std::fs::write(&damaged, bytes).unwrap();
+        for arguments in [&["--verify"][..], &[]] {
+            let refused = restore(&other, arguments, &damaged);
+            assert!(
+                !refused.success && refused.err.contains("damaged"),
+                "{what}: {refused:?}"
+            );
+        }
+    }
+    let missing = restore(&other, &["--verify"], Path::new("/nowhere"));
+    assert!(
+        !missing.success && missing.err.contains("/nowhere"),
+        "{missing:?}"
+    );
+    // Nothing of it has remained.
+    let restored = restore(&other, &[], &backup);
+    assert!(restored.success, "{restored:?}");
+    // With another master key, the credentials in it are lost.
+    let stranger = TestStorage::new(backend);
+    let arguments = ["restore", "--verify", backup.to_str().unwrap()];
+    let other_key = "8".repeat(64);
+    let verified = run_command_with(&stranger, &arguments, &[("GARSON_MASTER_KEY", &other_key)]);
+    assert!(
+        !verified.success && verified.err.contains("master key"),
+        "{verified:?}"
+    );
+}
+
+/// The disk is full while the backup is written, and while it is restored.
+async fn full_disk_leaves_no_backup(backend: Backend) {
+    let storage = TestStorage::new(backend);
+    let mut server = Program::serve(&storage, &[]);
+    let addr = server.address().await;
+    let key = storage.create_account("one@example.com");
+    fill(addr, &key).await;
+    let backup = backup_of(&storage);
+    let before = look(addr, &key).await;
+    // The signal that comes with the limit would end the program; without it, writing fails as on a full disk.
+    let limit = |bytes: u64| command_after(&format!("trap '' XFSZ; exec prlimit --fsize={bytes} \"$@\""));
+    let half = std::fs::metadata(&backup).unwrap().len() / 2;
+    let folder = storage.folder().join("backups");
+    let settings = [("GARSON_BACKUP__FOLDER", folder.to_str().unwrap())];
+    let failed = program_run(prepared(limit(half), &storage, &["backup"], &settings));
+    assert!(!failed.success && !failed.err.is_empty(), "{failed:?}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    // Nothing is wrong with the server or its data, and with space there is a backup.
+    assert_eq!(look(addr, &key).await, before);
+    let made = run_command_with(&storage, &["backup"], &settings);
+    assert!(made.success, "{made:?}");
+    assert_eq!(backups_in(&folder).len(), 1);
+    if backend == Backend::Sqlite {
+        let other = with_key_of(&storage);
+        let arguments = ["restore", backup.to_str().unwrap()];
+        let failed = program_run(prepared(limit(half), &other, &arguments, &[]));
+        assert!(!failed.success && !failed.err.is_empty(), "{failed:?}");
+        assert_eq!(names_in(&other.data()), ["garson.lock", "master.key"]);
+        let restored = restore(&other, &[], &backup);
+        assert!(restored.success, "{restored:?}");
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The backups in a folder, which may not exist yet.
+fn backups_in(folder: &Path) -> Vec<String> {
+    let mut names = if folder.exists() {
+        names_in(folder)
+    } else {
+        Vec::new()
+    };
+    names.retain(|name| name.ends_with(".db") || name.ends_with(".dump"));
+    names
+}
+
+async fn backups_are_made_by_schedule(backend: Backend) {
+    let storage = TestStorage::new(backend);
+    let folder = storage.folder().join("backups");
+    let settings = [
+        ("GARSON_BACKUP__FOLDER", folder.to_str().unwrap()),
+        ("GARSON_BACKUP__KEEP", "2"),
+    ];
+    let extension = if backend == Backend::Sqlite { "db" } else { "dump" };
+    let old = |day: u32| format!("garson-2026-01-{day:02}T03-00-00.000Z.{extension}");
+    let mut server = Program::serve(&storage, &settings);
+    let addr = server.address().await;
+    let key = storage.create_account("one@example.com");
+    let has_made =
+        |server: &Program, times: usize| server.printed().matches("made a backup").count() >= times;
+    wait_until("the first backup", async || has_made(&server, 1)).await;
+    assert_eq!(backups_in(&folder).len(), 1);
+    assert_eq!(Scrape::of(addr).await.count("garson_backup_overdue_seconds"), 0.0);
+    fill(addr, &key).await;
+    server.kill();
+    assert!(!server.ended().await);
+    // A new one is due, and the oldest goes.
+    for name in backups_in(&folder) {
+        std::fs::remove_file(folder.join(name)).unwrap();
+    }
+    for day in [1, 2, 3] {
+        std::fs::write(folder.join(old(day)), "").unwrap();
+    }
+    std::fs::write(folder.join("notes.txt"), "").unwrap();
+    let mut server = Program::serve(&storage, &settings);
+    server.address().await;
+    wait_until("the second backup", async || has_made(&server, 1)).await;
+    let names = backups_in(&folder);
+    assert_eq!((names.len(), &names[0]), (2, &old(3)), "{names:?}");
+    assert!(folder.join("notes.txt").exists());
+    // One by a command counts as well.
+    let made = run_command_with(&storage, &["backup"], &settings);
+    assert!(made.success, "{made:?}");
+    let names = backups_in(&folder);
+    assert_eq!(names.len(), 2);
+    assert!(!names.contains(&old(3)), "{names:?}");
+    let verified = restore(&storage, &["--verify"], &folder.join(&names[1]));
+    assert!(
+        verified.success && verified.out.contains("30  orders"),
+        "{verified:?}"
+    );
+    // Both are readable by their owner only.
+    for name in names {
+        let about = std::fs::metadata(folder.join(name)).unwrap();
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777,
+            0o600
+        );
+    }
+}
+
+async fn failing_backups_are_reported(backend: Backend) {
+    let storage = TestStorage::new(backend);
+    let folder = storage.folder().join("backups");
+    // No folder can be made there.
+    std::fs::write(&folder, "a file").unwrap();
+    let mut server = Program::serve(&storage, &[("GARSON_BACKUP__FOLDER", folder.to_str().unwrap())]);
+    let addr = server.address().await;
+    wait_until("the failure is logged", async || {
+        server.printed().contains("the scheduled backup failed")
+    })
+    .await;
+    assert!(Scrape::of(addr).await.count("garson_backup_overdue_seconds") > 0.0);
+    // Orders are still taken.
+    let key = storage.create_account("one@example.com");
+    fill(addr, &key).await;
+    let failed = run_command(&storage, &["backup", "backups/saved"]);
+    assert!(!failed.success && !failed.err.is_empty(), "{failed:?}");
+}
+
+#[test]
+fn replaced_database_is_kept() {
+    block_on(async {
+        let storage = TestStorage::new(Backend::Sqlite);
+        let mut server = Program::serve(&storage, &[]);
+        let addr = server.address().await;
+        let key = storage.create_account("one@example.com");
+        let shop = fill(addr, &key).await;
+        let before = look(addr, &key).await;
+        let backup = backup_of(&storage);
+        shop.order("newer").await;
+        let newer = look(addr, &key).await;
+        // Its log and a note about an unclean end remain.
+        server.kill();
+        assert!(!server.ended().await);
+        let refused = restore(&storage, &[], &backup);
+        assert!(
+            !refused.success && refused.err.contains("--replace"),
+            "{refused:?}"
+        );
+        let restored = restore(&storage, &["--replace"], &backup);
+        assert!(
+            restored.success && restored.out.contains("kept as"),
+            "{restored:?}"
+        );
+        let mut server = Program::serve(&storage, &[]);
+        assert_eq!(look(server.address().await, &key).await, before);
+        assert!(!server.printed().contains("unclean"), "{}", server.printed());
+        server.terminate();
+        assert!(server.ended().await);
+        // What was replaced has everything, with its log.
+        let other = with_key_of(&storage);
+        for entry in std::fs::read_dir(storage.data()).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if let Some((original, _)) = name.split_once(".replaced-") {
+                std::fs::copy(&path, other.data().join(original)).unwrap();
+            }
+        }
+        let mut server = Program::serve(&other, &[]);
+        assert_eq!(look(server.address().await, &key).await, newer);
+    });
+}
+
+#[test]
+fn backup_of_the_other_engine_is_refused() {
+    let (file, database) = (
+        TestStorage::new(Backend::Sqlite),
+        TestStorage::new(Backend::Postgres),
+    );
+    for storage in [&file, &database] {
+        storage.create_account("one@example.com");
+    }
+    for (storage, other) in [(&file, &database), (&database, &file)] {
+        let refused = restore(other, &[], &backup_of(storage));
+        assert!(
+            !refused.success && refused.err.contains("is a backup of"),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
+fn missing_programs_of_postgres_are_named() {
+    let storage = TestStorage::new(Backend::Postgres);
+    storage.create_account("one@example.com");
+    let failed = run_command_with(&storage, &["backup", "saved"], &[("PATH", "/nowhere")]);
+    assert!(
+        !failed.success && failed.err.contains("postgresql-client"),
+        "{failed:?}"
+    );
+    assert!(!storage.folder().join("saved").exists());
+}
