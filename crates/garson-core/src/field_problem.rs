@@ -278,7 +278,7 @@ mod tests {
             let error: serde_json::Error = problem.clone().into_error();
             assert_eq!(FieldProblem::of_parser(&error.to_string()), problem);
         }
-        let own = "invalid type: map, expected a string";
+        let own = "must be a string, not an object";
         assert_eq!(FieldProblem::of_parser(own), FieldProblem::text(own));
     }
 }

@@ -32,12 +32,7 @@ pub fn problem(path: &str, message: &str) -> (String, FieldProblem) {
     if let Some(problem) = outside_of_type(message) {
         return (place, problem);
     }
-    let message = without_value(message);
-    let plain = match message.split_once("expected struct ") {
-        Some((before, _)) => format!("{before}expected an object"),
-        None => message,
-    };
-    (place, FieldProblem::of_parser(&plain))
+    (place, FieldProblem::of_parser(&without_value(message)))
 }
 
 /// The path of a field of the object at a path.
@@ -72,24 +67,40 @@ fn outside_of_type(message: &str) -> Option<FieldProblem> {
     Some(FieldProblem::NotWholeNumber { min, max })
 }
 
-/// The error without the offending value, which may be personal data.
+/// What a value must be, in words of JSON, without the value that was sent: it may be personal data.
 fn without_value(message: &str) -> String {
-    for start in ["invalid type: ", "invalid value: "] {
-        let Some(rest) = message.strip_prefix(start) else {
-            continue;
+    let split = |start: &str| message.strip_prefix(start)?.rsplit_once(", expected ");
+    if let Some((found, expected)) = split("invalid type: ") {
+        return match json_type(found) {
+            Some(found) => format!("must be {}, not {found}", plain_type(expected)),
+            None => format!("must be {}", plain_type(expected)),
         };
-        let Some((found, expected)) = rest.rsplit_once(", expected ") else {
-            continue;
-        };
-        let kind = found.split([' ', '`', '"']).next().unwrap_or_default();
-        return format!("{start}{kind}, expected {}", plain_type(expected));
     }
-    message.to_owned()
+    match split("invalid value: ") {
+        Some((_, expected)) => format!("must be {}", plain_type(expected)),
+        None => message.to_owned(),
+    }
+}
+
+/// What the parser found, which it names before the value.
+fn json_type(found: &str) -> Option<&'static str> {
+    match found.split([' ', '`', '"']).next()? {
+        "map" => Some("an object"),
+        "sequence" => Some("a list"),
+        "string" => Some("a string"),
+        "integer" | "floating" => Some("a number"),
+        "boolean" => Some("true or false"),
+        "null" => Some("null"),
+        _ => None,
+    }
 }
 
 /// The name of a Rust type for clients.
 fn plain_type(expected: &str) -> &str {
     match expected {
+        "a map" => "an object",
+        "a sequence" => "a list",
+        other if other.starts_with("struct ") => "an object",
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
         "f32" | "f64" => "a number",
@@ -119,7 +130,7 @@ mod tests {
         let said = |message: &str| explain("amount.total", message).1;
         assert_eq!(
             said("invalid type: string \"7\", expected i64 at line 1 column 3"),
-            "invalid type: string, expected a whole number"
+            "must be a whole number, not a string"
         );
         for message in [
             "invalid value: integer `-1`, expected u32",
@@ -132,9 +143,29 @@ mod tests {
                 "{message}"
             );
         }
-        assert_eq!(
-            said("invalid type: map, expected a string"),
-            "invalid type: map, expected a string"
-        );
+        for (message, plain) in [
+            (
+                "invalid type: map, expected a string",
+                "must be a string, not an object",
+            ),
+            (
+                "invalid type: sequence, expected struct NewKey at line 1 column 0",
+                "must be an object, not a list",
+            ),
+            (
+                "invalid type: null, expected a boolean",
+                "must be true or false, not null",
+            ),
+            (
+                "invalid type: floating point `1.5`, expected a sequence",
+                "must be a list, not a number",
+            ),
+            (
+                "invalid value: string \"Ayşe\", expected a date",
+                "must be a date",
+            ),
+        ] {
+            assert_eq!(said(message), plain, "{message}");
+        }
     }
 }

@@ -103,7 +103,7 @@ mod tests {
         let error = serde_json::from_str::<Seconds>("\"x\"").unwrap_err().to_string();
         assert_eq!(
             explain("seconds", &error).1,
-            "invalid type: string, expected a whole number"
+            "must be a whole number, not a string"
         );
     }
 }

@@ -33,7 +33,7 @@ fn scalar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D
                 .map_err(de::Error::custom),
         },
         Some(b'-' | b'0'..=b'9') => Ok(Cow::Borrowed(raw)),
-        _ => Err(de::Error::custom("invalid type: expected a number or a string")),
+        _ => Err(de::Error::custom("must be a number or a string")),
     }
 }
 
