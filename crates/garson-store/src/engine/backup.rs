@@ -11,7 +11,7 @@ use super::files::{beside, immutable_uri};
 use crate::error::{StoreError, StoreErrorKind};
 pub use draft::UNFINISHED;
 
-use draft::Draft;
+use draft::{Draft, cannot_write};
 use garson_core::secret::Secret;
 use pg_tools::PgTools;
 use rusqlite::backup::{Backup, StepResult};
@@ -164,8 +164,4 @@ fn check_sqlite(file: &Path) -> Result<(), StoreError> {
 
 fn cannot_read(path: &Path, error: std::io::Error) -> StoreError {
     StoreError::unavailable(format!("{} cannot be read", path.display())).caused_by(error)
-}
-
-fn cannot_write(path: &Path, error: std::io::Error) -> StoreError {
-    StoreError::unavailable(format!("{} cannot be written", path.display())).caused_by(error)
 }

@@ -152,9 +152,10 @@ fn show(settings: &Settings, location: &Location) -> Outcome {
             return Err(CommandError(StoreError::corrupt(message).to_string()));
         }
         match check_key(settings, &store).await {
-            Ok(()) => Ok(print_line(
-                "The configured master key is the one it was encrypted with.",
-            )),
+            Ok(()) => {
+                print_line("The configured master key is the one it was encrypted with.");
+                Ok(())
+            }
             Err(why) => Err(CommandError(format!(
                 "it is readable, but needs another master key: {why}"
             ))),

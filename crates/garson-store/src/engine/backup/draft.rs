@@ -1,6 +1,5 @@
 //! A file that is being written and gets its name when it is complete.
 
-use super::cannot_write;
 use crate::engine::files::{beside, create_private, sync_folder_of};
 use crate::error::StoreError;
 use std::fs::File;
@@ -58,4 +57,8 @@ fn refuse_existing(to: &Path) -> Result<(), StoreError> {
         return Err(StoreError::refused(format!("{} exists already", to.display())));
     }
     Ok(())
+}
+
+pub fn cannot_write(path: &Path, error: std::io::Error) -> StoreError {
+    StoreError::unavailable(format!("{} cannot be written", path.display())).caused_by(error)
 }
