@@ -41,7 +41,7 @@ use crate::config::{Settings, Terms, terms};
 use crate::fair_slots::{FairSlots, SlotLimits};
 use crate::net;
 use crate::supervisor::{Workers, supervise};
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, Traces};
 use crate::ttl_cache::TtlCache;
 use attention::Attention;
 use backup_folder::NewestBackup;
@@ -102,6 +102,7 @@ pub struct App {
     pub clock: SharedClock,
     pub net: net::Client,
     pub metrics: Metrics,
+    pub traces: Traces,
     /// The settings of each platform.
     terms: BTreeMap<Provider, Arc<Terms>>,
     /// When this process started, on a clock that is never set.
@@ -236,6 +237,11 @@ impl App {
         let openid = openid.transpose().map_err(StartError::new)?;
         let terms = terms(&settings.platforms);
         let workers = Arc::new(Workers::default());
+        let traces = Traces::new(if settings.traces.is_on() {
+            settings.traces.percent
+        } else {
+            0
+        });
         Ok(Arc::new(Self {
             terms: terms
                 .into_iter()
@@ -268,7 +274,8 @@ impl App {
             clock,
             net,
             branch_claims_changed: Notify::new(),
-            metrics: Metrics::new(&workers),
+            metrics: Metrics::new(&workers, &traces),
+            traces,
             workers,
             call_waker: CallWaker::default(),
             wake_deliver: Notify::new(),

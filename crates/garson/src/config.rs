@@ -5,10 +5,10 @@ mod layers;
 mod openid;
 mod platforms;
 mod quotas;
-mod ranges;
 mod rate_limit;
 mod smtp;
 mod tls;
+mod traces;
 
 pub use backup::BackupSettings;
 pub use layers::{ConfigError, Layer, Origin};
@@ -18,6 +18,7 @@ pub use quotas::QuotaSettings;
 pub use rate_limit::RateLimit;
 pub use smtp::MailSettings;
 pub use tls::TlsSettings;
+pub use traces::TraceSettings;
 
 use crate::net::Certificates;
 use crate::net::client_address::{Proxies, ProxyHeader};
@@ -85,6 +86,7 @@ pub struct Settings {
     pub privacy: PrivacySettings,
     pub backup: BackupSettings,
     pub log: LogSettings,
+    pub traces: TraceSettings,
     #[serde(default)]
     pub platforms: Platforms,
 }
@@ -177,11 +179,14 @@ impl Settings {
     ) -> Result<String, ConfigError> {
         let (_, layers) = Self::layered(file, variables, flags)?;
         layers.shown(|key| {
-            let own = matches!(
-                key,
-                "database_url" | "master_key" | "smtp.password" | "openid.client_secret"
-            );
-            own || key.strip_prefix("platforms.").is_some_and(platforms::is_secret)
+            let own = [
+                "database_url",
+                "master_key",
+                "smtp.password",
+                "openid.client_secret",
+                "traces.authorization",
+            ];
+            own.contains(&key) || key.strip_prefix("platforms.").is_some_and(platforms::is_secret)
         })
     }
 
@@ -270,7 +275,7 @@ impl Settings {
         {
             return wrong("webhook.retry_seconds", "up to ten pauses of 1 to 86400 seconds");
         }
-        if let Some((key, allowed)) = ranges::first_wrong(self) {
+        if let Some((key, allowed)) = self.first_out_of_range() {
             return wrong(key, &allowed);
         }
         if self.server.proxy_header.parse::<ProxyHeader>().is_err() {
@@ -288,6 +293,9 @@ impl Settings {
         if let Some((key, allowed)) = self.smtp.first_wrong() {
             return wrong(key, allowed);
         }
+        if let Some((key, allowed)) = self.traces.first_wrong() {
+            return wrong(key, allowed);
+        }
         if let Some((key, allowed)) = self.openid.first_wrong(&self.public_url) {
             return wrong(key, allowed);
         }
@@ -298,6 +306,73 @@ impl Settings {
             return wrong("log.format", "text or json");
         }
         Ok(())
+    }
+
+    /// The first number that is out of its range, and the range.
+    fn first_out_of_range(&self) -> Option<(&'static str, String)> {
+        let (webhook, storage, server) = (&self.webhook, &self.storage, &self.server);
+        let ranges = [
+            (
+                "webhook.attempt_seconds",
+                webhook.attempt_seconds as usize,
+                1..=60,
+            ),
+            ("webhook.max_per_endpoint", webhook.max_per_endpoint, 1..=256),
+            ("webhook.max_in_flight", webhook.max_in_flight, 4..=20_000),
+            ("webhook.keep_days", webhook.keep_days as usize, 1..=3_650),
+            (
+                "webhook.disable_after_hours",
+                webhook.disable_after_hours as usize,
+                1..=8_760,
+            ),
+            ("storage.readers", storage.readers, 1..=64),
+            ("storage.writers", storage.writers, 1..=64),
+            ("storage.answer_seconds", storage.answer_seconds as usize, 1..=300),
+            ("storage.start_seconds", storage.start_seconds as usize, 0..=3_600),
+            ("server.max_connections", server.max_connections, 1..=100_000),
+            (
+                "server.max_connections_per_address",
+                server.max_connections_per_address,
+                1..=100_000,
+            ),
+            (
+                "messages.notices_per_day",
+                self.messages.notices_per_day as usize,
+                1..=1_000,
+            ),
+            ("server.max_streams", server.max_streams, 1..=100_000),
+            (
+                "stores.history_days",
+                self.stores.history_days as usize,
+                1..=3_650,
+            ),
+            ("menus.read_hours", self.menus.read_hours as usize, 0..=168),
+            (
+                "menus.keep_versions",
+                self.menus.keep_versions as usize,
+                2..=1_000,
+            ),
+            ("menus.keep_days", self.menus.keep_days as usize, 2..=3_650),
+            ("audit.keep_days", self.audit.keep_days as usize, 1..=36_500),
+            ("inbox.keep_days", self.inbox.keep_days as usize, 1..=3_650),
+            (
+                "privacy.anonymise_days",
+                self.privacy.anonymise_days as usize,
+                0..=36_500,
+            ),
+            ("backup.every_hours", self.backup.every_hours as usize, 1..=8_760),
+            ("backup.keep", self.backup.keep, 1..=10_000),
+            ("traces.percent", self.traces.percent as usize, 0..=100),
+        ];
+        if !matches!(self.stores.read_seconds, 0 | 60..=86_400) {
+            return Some(("stores.read_seconds", "60 to 86400, or 0".to_owned()));
+        }
+        let mut wrong = ranges
+            .into_iter()
+            .filter(|(_, value, range)| !range.contains(value));
+        wrong
+            .next()
+            .map(|(key, _, range)| (key, format!("{} to {}", range.start(), range.end())))
     }
 
     /// The rate limit of a key, if there is one.

@@ -154,6 +154,7 @@ async fn serve_encrypted(
         app.spawn_worker("request log", flow::upkeep::request_log::run),
         app.spawn_worker("search", flow::read::search::run),
         app.spawn_worker("sweep", flow::upkeep::sweep::run),
+        app.spawn_worker("traces", flow::upkeep::trace_export::run),
         app.spawn_worker("backups", flow::upkeep::backups::run),
         app.spawn_worker("account removal", flow::upkeep::account_removal::run),
         app.spawn_worker("master key", flow::upkeep::master_key::run),
@@ -215,6 +216,9 @@ async fn serve_encrypted(
     if tokio::time::timeout(time, logged).await.is_err() {
         tracing::warn!("the last API calls were not logged in time");
     }
+    // A collector that does not answer must not delay the end.
+    let traced = flow::upkeep::trace_export::send_last(&app);
+    let _ = tokio::time::timeout(Duration::from_secs(1), traced).await;
     flow::upkeep::membership::leave(&app).await;
 }
 

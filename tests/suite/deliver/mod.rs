@@ -12,4 +12,5 @@ mod ordering;
 mod resend;
 mod running_program;
 mod setup;
+mod traces;
 mod webhook_changes;

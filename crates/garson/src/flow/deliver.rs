@@ -45,6 +45,7 @@ pub mod signature;
 mod slots;
 pub mod stats;
 mod target;
+mod trace;
 mod wake_times;
 
 pub use dispatcher::run;

@@ -11,3 +11,4 @@ pub mod request_log;
 pub mod retention;
 pub mod schema_changes;
 pub mod sweep;
+pub mod trace_export;

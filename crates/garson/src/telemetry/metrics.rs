@@ -19,6 +19,7 @@ pub use intake::{Intake, IntakeSource, MessageOutcome, RequestOutcome, RequestTi
 pub use refusals::{Refusal, Refusals};
 pub use requests::{RequestKind, Requests};
 
+use super::traces::Traces;
 use crate::supervisor::Workers;
 use garson_store::Engine;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
@@ -37,9 +38,10 @@ pub struct Metrics {
 
 impl Metrics {
     #[must_use]
-    pub fn new(workers: &Workers) -> Self {
+    pub fn new(workers: &Workers, traces: &Traces) -> Self {
         let mut registry = empty_registry();
         workers.register(&mut registry);
+        traces.register(&mut registry);
         Self {
             requests: Requests::new(&mut registry),
             intake: Intake::new(&mut registry),

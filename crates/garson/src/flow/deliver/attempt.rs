@@ -13,7 +13,7 @@ use garson_core::time::Timestamp;
 use garson_core::webhook_endpoint::EventBody;
 use garson_store::tables::attempts::{Attempt, AttemptTiming};
 use garson_store::tables::deliveries::Delivery;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use std::time::Duration;
 
 /// How much of a receiver's answer is read.
@@ -33,10 +33,12 @@ pub async fn make(
     account: AccountId,
     target: &Target,
     delivery: &Delivery,
+    traceparent: Option<HeaderValue>,
 ) -> Option<AttemptOutcome> {
     let body = body(app, account, target, delivery).await?;
     let at = app.now();
-    let headers = target.headers(delivery.id, &body, at);
+    let mut headers = target.headers(delivery.id, &body, at);
+    headers.extend(traceparent.map(|value| (HeaderName::from_static("traceparent"), value)));
     let sent = post(app, account, &target.url, headers.clone(), body, Log::Never).await;
     Some(judge(at, &target.url, &headers, &sent))
 }

@@ -4,6 +4,7 @@ use super::attempt;
 use super::in_flight::CancelReason;
 use super::message::{EndedAttempt, Message};
 use super::target::Target;
+use super::trace::AttemptTrace;
 use crate::app::App;
 use garson_core::delivery::UndeliveredReason;
 use garson_store::tables::deliveries::{Delivery, Outcome, Settlement};
@@ -32,9 +33,11 @@ impl AttemptTask {
         let account = receiver.account;
         let number = delivery.failures + 1;
         let (at, began) = (self.app.now(), Instant::now());
+        let trace = AttemptTrace::of(&self.app, receiver, &delivery);
+        let traceparent = trace.as_ref().and_then(AttemptTrace::header);
         let made = tokio::select! {
             biased;
-            made = attempt::make(&self.app, account, &target, &delivery) => match made {
+            made = attempt::make(&self.app, account, &target, &delivery, traceparent) => match made {
                 Some(made) => made,
                 None => return,
             },
@@ -77,6 +80,9 @@ impl AttemptTask {
             "{}",
             if is_accepted { "delivered" } else { "not delivered" }
         );
+        if let Some(trace) = trace {
+            trace.add(&self.app, &delivery, &target, &made, &end);
+        }
         let settlement = Settlement {
             id: delivery.id,
             order_id: delivery.order_id,

@@ -1,14 +1,13 @@
 //! Orders that a platform returns when it is polled: those that are new or have changed are recorded as if they had been pushed.
 
 use super::message::Understood;
-use super::record::{count, record};
+use super::record::{Arrival, note, record};
 use super::revise;
 use super::understand::address;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::platform_client::status_on_platform;
 use crate::flow::platform_documents::{fetched_message, read_message};
-use crate::telemetry::IntakeSource;
 use garson_core::explanation::PlatformFailure;
 use garson_core::integration::BranchClaim;
 use garson_core::order::{Input, Status, apply};
@@ -37,8 +36,9 @@ pub(crate) async fn record_fetched(
         .read(move |tx| Selection::new(&reader, platform, &owner, now).select(tx, bodies.clone()))
         .await?;
     for (request, message) in messages {
+        let arrival = Arrival::polled(app);
         let recorded = record(app, platform, Arc::new(request), message, now).await;
-        count(app, platform.provider(), IntakeSource::Polled, &recorded);
+        note(app, platform.provider(), &arrival, &recorded);
         recorded?;
     }
     Ok(identities)

@@ -3,11 +3,11 @@
 use super::identify::{identify, identify_cached};
 use super::message::Understood;
 use super::order_checks::record_and_check;
-use super::record::{Recorded, count};
+use super::record::{Arrival, Recorded, note};
 use super::understand::{understand, understand_new_order};
 use crate::app::App;
 use crate::flow::Fault;
-use crate::telemetry::IntakeSource;
+use crate::telemetry::{IntakeSource, MessageOutcome};
 use garson_core::platform::{HookRequest, IntakeOutcome, Platform};
 use garson_store::StoreErrorKind;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub async fn receive(
     mut request: HookRequest,
 ) -> Result<IntakeOutcome, Fault> {
     request.received_at = app.now();
+    let arrival = Arrival::pushed(&request);
     let request = Arc::new(request);
     let mut result = match understand_from_cache(app, platform, &request) {
         Some(message) => {
@@ -34,15 +35,17 @@ pub async fn receive(
         // The data that the message was understood by has changed, and nothing was written.
         result = receive_from_store(app, platform, &request).await;
     }
-    count(app, platform.provider(), IntakeSource::Pushed, &result);
+    note(app, platform.provider(), &arrival, &result);
     result.map(|recorded| recorded.outcome)
 }
 
 /// Rejects a message that presents no known credentials.
 pub fn reject(app: &App, platform: &dyn Platform) -> IntakeOutcome {
-    let rejected = Recorded::not_genuine();
-    let outcome = rejected.outcome.clone();
-    count(app, platform.provider(), IntakeSource::Pushed, &Ok(rejected));
+    let outcome = IntakeOutcome::NotGenuine;
+    let counted = MessageOutcome::of(&outcome, false);
+    app.metrics
+        .intake
+        .count_message(platform.provider(), IntakeSource::Pushed, counted);
     outcome
 }
 

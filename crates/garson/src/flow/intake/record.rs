@@ -11,11 +11,12 @@ use super::order_lookup;
 use crate::app::App;
 use crate::flow::Fault;
 use crate::flow::admin::quotas;
-use crate::telemetry::{IntakeSource, MessageOutcome};
+use crate::telemetry::{IntakeSource, Link, MessageOutcome, Span, SpanId, SpanKind, Stopwatch, Trace};
 use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform, Provider, Which};
 use garson_core::time::Timestamp;
 use garson_store::{Partition, StoreError, Tx};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Records a message, and notifies the workers that it concerns. Fails with a conflict if something that the message was
 /// understood by has changed; nothing is written then.
@@ -47,7 +48,9 @@ pub(crate) async fn record(
     let account = message.integration().map(|it| it.account_id);
     refuse_over_quota(app, platform, &message).await?;
     let job = IntakeJob::new(platform, request, message, now)?;
-    let recorded = app.store.write(lane, move |tx| record_in(tx, &job)).await?;
+    let began = Instant::now();
+    let mut recorded = app.store.write(lane, move |tx| record_in(tx, &job)).await?;
+    recorded.commit = began.elapsed();
     log(platform.provider(), kind, &recorded);
     if let Some(account) = account.filter(|_| recorded.is_new_order) {
         quotas::note_order(app, account);
@@ -119,15 +122,80 @@ fn log(provider: Provider, kind: &str, recorded: &Recorded) {
     }
 }
 
-/// Counts a message by its outcome.
-pub(crate) fn count(app: &App, provider: Provider, source: IntakeSource, result: &Result<Recorded, Fault>) {
+/// Where a message came from, and when.
+pub(crate) struct Arrival {
+    pub source: IntakeSource,
+    pub began: Stopwatch,
+    /// What the platform traces it by.
+    pub link: Option<Link>,
+}
+
+impl Arrival {
+    /// A message that is fetched now.
+    pub fn polled(app: &App) -> Self {
+        Self {
+            source: IntakeSource::Polled,
+            began: Stopwatch::start(app.now()),
+            link: None,
+        }
+    }
+
+    /// A request of a platform.
+    pub fn pushed(request: &HookRequest) -> Self {
+        let mut headers = request.headers.iter();
+        let header = headers.find(|(name, _)| name.eq_ignore_ascii_case("traceparent"));
+        Self {
+            source: IntakeSource::Pushed,
+            began: Stopwatch::start(request.received_at),
+            link: header.and_then(|(_, value)| Link::read(value)),
+        }
+    }
+}
+
+/// Counts a message by its outcome, and adds it to the trace of its order.
+pub(crate) fn note(app: &App, provider: Provider, arrival: &Arrival, result: &Result<Recorded, Fault>) {
     let intake = &app.metrics.intake;
     let outcome = match result {
         Ok(recorded) => MessageOutcome::of(&recorded.outcome, recorded.is_repeat),
         Err(_) => MessageOutcome::Failed,
     };
-    intake.count_message(provider, source, outcome);
-    if result.as_ref().is_ok_and(|recorded| recorded.is_new_order) {
-        intake.count_order(provider, source);
+    intake.count_message(provider, arrival.source, outcome);
+    let Ok(recorded) = result else {
+        return;
+    };
+    if recorded.is_new_order {
+        intake.count_order(provider, arrival.source);
     }
+    if let Some(trace) = recorded.order().and_then(|order| app.traces.of(order)) {
+        trace_message(app, trace, provider, arrival, recorded, outcome);
+    }
+}
+
+fn trace_message(
+    app: &App,
+    trace: Trace,
+    provider: Provider,
+    arrival: &Arrival,
+    recorded: &Recorded,
+    outcome: MessageOutcome,
+) {
+    let id = if recorded.is_new_order {
+        trace.root()
+    } else {
+        SpanId::at(app.now())
+    };
+    let (name, kind) = match arrival.source {
+        IntakeSource::Pushed => ("receive", SpanKind::Server),
+        IntakeSource::Polled => ("poll", SpanKind::Internal),
+    };
+    let message = Span::new(trace, id, format!("{name} {provider}"), kind)
+        .ending_now(&arrival.began)
+        .caused_by(arrival.link)
+        .with("garson.provider", provider)
+        .with("garson.outcome", outcome.as_str());
+    let commit = Span::new(trace, SpanId::at(app.now()), "commit", SpanKind::Internal)
+        .below(id)
+        .at_the_end_of(&message, recorded.commit);
+    app.traces.add(message);
+    app.traces.add(commit);
 }

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::flow::by::Recorded;
 use crate::flow::find_order::lock_one;
 use crate::flow::{By, Fault, persist};
+use crate::telemetry::{Span, SpanId, SpanKind, Stopwatch};
 use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, CallId};
 use garson_core::order::{Action, Order, Status};
@@ -124,7 +125,29 @@ enum Begun {
 }
 
 async fn act(app: &Arc<App>, request: ActionRequest, until: Instant) -> Result<Transition, Fault> {
-    let request = Arc::new(request);
+    let (began, name) = (Stopwatch::start(app.now()), name(&request.action));
+    let transition = act_untraced(app, Arc::new(request), until).await?;
+    if let Some(trace) = app.traces.of(transition.after.id) {
+        let span = Span::new(trace, SpanId::at(app.now()), name, SpanKind::Server);
+        app.traces.add(span.ending_now(&began));
+    }
+    Ok(transition)
+}
+
+fn name(action: &Action) -> &'static str {
+    match action {
+        Action::Verify { .. } => "verify",
+        Action::Advance => "advance",
+        Action::Ready => "ready",
+        Action::Cancel { .. } => "cancel",
+    }
+}
+
+async fn act_untraced(
+    app: &Arc<App>,
+    request: Arc<ActionRequest>,
+    until: Instant,
+) -> Result<Transition, Fault> {
     loop {
         // In its own task: a client may disconnect, and a question that was written and leased must still be put.
         let beginning = tokio::spawn(begin(Arc::clone(app), Arc::clone(&request), until));

@@ -4,7 +4,7 @@ use crate::flow::Fault;
 use crate::flow::intake::inbox::InboxEntry;
 use crate::flow::intake::message::Understood;
 use crate::flow::intake::revise::SerializedContent;
-use garson_core::id::InboxId;
+use garson_core::id::{InboxId, OrderId};
 use garson_core::platform::{HookRequest, IntakeOutcome, News, Platform};
 use garson_core::time::Timestamp;
 use garson_store::tables::inbox::{self, NewMessage};
@@ -13,6 +13,7 @@ use garson_store::upkeep::erase;
 use garson_store::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What was done with a message.
 pub(crate) struct Recorded {
@@ -23,15 +24,26 @@ pub(crate) struct Recorded {
     pub is_repeat: bool,
     /// Its platform may have to be called.
     pub may_call: bool,
+    /// How long its transaction took, with the wait for it.
+    pub commit: Duration,
 }
 
 impl Recorded {
+    /// The order that it is about.
+    pub fn order(&self) -> Option<OrderId> {
+        match &self.outcome {
+            IntakeOutcome::Taken { order_id } | IntakeOutcome::Conflict { order_id } => Some(*order_id),
+            _ => None,
+        }
+    }
+
     pub fn not_genuine() -> Self {
         Self {
             outcome: IntakeOutcome::NotGenuine,
             is_new_order: false,
             is_repeat: false,
             may_call: false,
+            commit: Duration::ZERO,
         }
     }
 }
@@ -152,6 +164,7 @@ impl IntakeJob {
             is_new_order: false,
             is_repeat,
             may_call: true,
+            commit: Duration::ZERO,
         })
     }
 }

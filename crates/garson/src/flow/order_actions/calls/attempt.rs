@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::flow::platform_client::{Contact, converse_if, read_order, status_on_platform};
 use crate::flow::platform_documents::read_fetched;
-use crate::telemetry::Topic;
+use crate::telemetry::{Span, SpanId, SpanKind, Stopwatch, Topic};
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::order::{Actor, CallKind, Change, Order, Status};
 use garson_core::platform::{CallError, CallRequest, RefusalCause, Sighting, Success};
@@ -38,8 +38,44 @@ pub enum Verdict {
     CallError(CallError),
 }
 
+impl Verdict {
+    /// Why the platform has not done it, without its own words: they may contain personal data.
+    fn failure(&self) -> Option<&'static str> {
+        match self {
+            Self::Done(_) => None,
+            Self::NotDone => Some("not done"),
+            Self::Overtaken(..) => Some("the order is cancelled"),
+            Self::CallError(error) => Some(match error {
+                CallError::Refused { .. } | CallError::RetryableRefusal { .. } => "refused",
+                CallError::NotYet { .. } => "not yet",
+                CallError::Later { .. } => "later",
+                CallError::HeldBack { .. } => "not sent",
+                CallError::Unclear { .. } => "unclear",
+                CallError::SessionOver => "the session is over",
+            }),
+        }
+    }
+}
+
 impl Attempt<'_> {
     pub async fn make(&self, app: &App) -> Verdict {
+        let began = Stopwatch::start(app.now());
+        let verdict = self.make_untraced(app).await;
+        if let Some(trace) = app.traces.of(self.order.id) {
+            let provider = self.contact.platform.provider();
+            let name = format!("call {provider} {}", self.call.kind.as_text());
+            let span = Span::new(trace, SpanId::at(app.now()), name, SpanKind::Client)
+                .ending_now(&began)
+                .with("garson.provider", provider)
+                .with("garson.call_id", self.call.id)
+                .with("garson.attempt", self.call.attempts)
+                .failing(verdict.failure().map(str::to_owned));
+            app.traces.add(span);
+        }
+        verdict
+    }
+
+    async fn make_untraced(&self, app: &App) -> Verdict {
         if self.is_unclear && self.can_read() {
             match self.read(app).await {
                 Ok(seen) if self.is_done_in(&seen) => return Verdict::Done(self.unless_ours(seen)),

@@ -195,6 +195,15 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("log.level", "error, warn, info, debug ya da trace."),
     ("log.format", "İnsanlar için \"text\", programlar için \"json\"."),
     (
+        "traces.endpoint",
+        "OpenTelemetry izlerini (OTLP) HTTP ile alan toplayıcının adresi, örneğin \"http://127.0.0.1:4318\". Boş: iz yok. Verilirse webhook'larda traceparent başlığı bulunur.",
+    ),
+    (
+        "traces.authorization",
+        "Toplayıcı isterse Authorization başlığının değeri.",
+    ),
+    ("traces.percent", "İzlenen siparişlerin yüzdesi."),
+    (
         "platforms.getir",
         "Getir Yemek: temel adres, gönderimi kaybolan siparişleri bulmak için sorgulama aralığı (0: sorgulanmaz) ve bir siparişin iki adımı arasındaki en az süre. Bilgileri bütün entegrasyonlar paylaşır; entegrasyonun kendi bilgileri önce gelir.",
     ),
