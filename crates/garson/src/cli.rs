@@ -118,8 +118,8 @@ enum Command {
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
         to_file: Option<PathBuf>,
     },
-    /// Check settings, data folder, database and clock, and report problems
-    Doctor,
+    /// Check settings, data folder, database, backups, clock, and whether platforms and receivers can be reached
+    Doctor(doctor::DoctorArgs),
     /// Print the effective settings without secrets, or the documented defaults
     Config {
         /// Print the default configuration file
@@ -198,7 +198,7 @@ fn dispatch(cli: Cli) -> Outcome {
             };
             copy_data::migrate(&options.settings()?, to.expose())
         }
-        Command::Doctor => doctor::doctor(options.settings()),
+        Command::Doctor(args) => doctor::doctor(options.settings(), &args),
         Command::Config { defaults } => show_config(&options, defaults),
         Command::Openapi => {
             print_line(&crate::api::openapi::document().to_pretty_json()?);

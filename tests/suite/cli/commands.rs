@@ -152,6 +152,20 @@ fn accounts_and_keys_are_managed_while_the_server_runs() {
                 listed.contains("Kasa") && !listed.contains(&second) && !listed.contains(&key),
                 "{listed}"
             );
+            let as_json = run_command(
+                &storage,
+                &["key", "list", "--account", "one@example.com", "--json"],
+            )
+            .out;
+            let keys: Vec<Value> = as_json
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            assert!(
+                keys.iter()
+                    .any(|it| it["id"] == *id && it["label"] == "Kasa" && it["limits"] == "everything"),
+                "{as_json}"
+            );
             let revoked = run_command(&storage, &["key", "revoke", "--email", "one@example.com", &id]);
             assert!(revoked.success, "{}", revoked.err);
             // Another process has revoked it: the server notices within a second or so.

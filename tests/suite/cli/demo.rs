@@ -84,7 +84,13 @@ fn demo_generates_orders_of_four_platforms() {
         })
         .await;
         let folder = storage.folder().join(format!("garson-demo-{}", demo.id()));
-        assert!(folder.is_dir());
+        // The terminal shows nothing else.
+        let log = std::fs::read_to_string(folder.join("demo.log")).unwrap();
+        assert!(
+            log.contains("applied a migration") && log.contains("delivered"),
+            "{log}"
+        );
+        assert!(!demo.printed().contains(" INFO "), "{}", demo.printed());
         demo.terminate();
         assert!(demo.ended().await, "{}", demo.printed());
         assert!(!folder.exists());

@@ -1,8 +1,10 @@
 //! `garson doctor` reports problems and confirms a valid setup.
 
 use crate::support::{
-    Backend, Program, TestStorage, block_on, command, on_postgres, program_run, run_command,
+    ApiClient, Backend, Program, Receiver, TestStorage, block_on, command, on_postgres, program_run,
+    run_command, run_command_with,
 };
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -168,4 +170,87 @@ fn doctor_names_each_problem() {
         "{}",
         found.out
     );
+}
+
+#[test]
+fn platforms_and_receivers_are_reached() {
+    block_on(async {
+        let storage = TestStorage::new(Backend::Sqlite);
+        let (platform, receiver) = (Receiver::start().await, Receiver::start().await);
+        let base = platform.url("/getir");
+        let settings = [
+            ("GARSON_PLATFORMS__GETIR__BASE_URL", base.as_str()),
+            ("GARSON_PLATFORMS__GETIR__POLL_SECONDS", "0"),
+            ("GARSON_ALLOW_PRIVATE_TARGETS", "true"),
+        ];
+        let mut server = Program::serve(&storage, &settings);
+        let client = ApiClient::new(server.address().await, &storage.create_account("one@example.com"));
+        let made = client
+            .post("/restaurants", &json!({ "name": "Moda" }))
+            .await
+            .data();
+        let credentials =
+            json!({ "appSecretKey": "a", "restaurantSecretKey": "b", "inboundKey": "getir-knocks" });
+        let body =
+            json!({ "isActive": true, "remoteId": "5f0000000000000000000001", "credentials": credentials });
+        let path = format!("/restaurants/{}/integrations/getir", made["id"].as_str().unwrap());
+        client.put(&path, &body).await.data();
+        client
+            .put("/webhook", &json!({ "url": receiver.url("/secret-path") }))
+            .await
+            .data();
+        server.terminate();
+        assert!(server.ended().await);
+        let found = run_command_with(&storage, &["doctor"], &settings);
+        assert!(found.success, "{found:?}");
+        for what in ["platform getir can be reached", "1 receiver(s) can be reached"] {
+            assert!(found.out.contains(what), "{found:?}");
+        }
+        assert_eq!(receiver.count(), 0, "something was sent");
+        // A receiver is the account's, a platform is the operator's. Neither shows a path, which may have secrets.
+        receiver.stop_listening().await;
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let secure = format!("https://{}/getir", silent.local_addr().unwrap());
+        let settings = [
+            ("GARSON_PLATFORMS__GETIR__BASE_URL", secure.as_str()),
+            settings[2],
+        ];
+        let found = run_command_with(&storage, &["doctor", "--json"], &settings);
+        assert!(!found.success && !found.out.contains("secret-path"), "{found:?}");
+        let list: Value = serde_json::from_str(&found.out).unwrap();
+        assert_eq!(list["inOrder"], false);
+        let has = |level: &str, text: &str| {
+            let mut findings = list["findings"].as_array().unwrap().iter();
+            findings.any(|it| it["level"] == level && it["text"].as_str().unwrap().starts_with(text))
+        };
+        assert!(has("wrong", "platform getir: "), "{found:?}");
+        assert!(
+            has("note", &format!("receiver http://{}", receiver.addr)),
+            "{found:?}"
+        );
+        let found = run_command_with(&storage, &["doctor", "--offline"], &settings);
+        assert!(found.success && !found.out.contains("getir"), "{found:?}");
+    });
+}
+
+#[test]
+fn key_file_and_folder_are_mended() {
+    let storage = TestStorage::new(Backend::Sqlite);
+    storage.create_account("one@example.com");
+    let key = storage.data().join("master.key");
+    let mode = |mode: u32| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(&key, mode(0o644)).unwrap();
+    let folder = storage.folder().join("backups");
+    let settings = [("GARSON_BACKUP__FOLDER", folder.to_str().unwrap())];
+    let found = run_command_with(&storage, &["doctor"], &settings);
+    assert!(
+        !found.success && found.out.contains("readable by other users"),
+        "{found:?}"
+    );
+    assert!(!folder.exists());
+    let found = run_command_with(&storage, &["doctor", "--fix"], &settings);
+    assert!(found.success && found.out.contains("mended"), "{found:?}");
+    assert!(folder.is_dir());
+    let found = run_command_with(&storage, &["doctor", "--fix"], &settings);
+    assert!(found.success && !found.out.contains("mended"), "{found:?}");
 }

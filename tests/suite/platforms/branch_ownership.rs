@@ -342,6 +342,17 @@ async fn operator_assigns_a_branch(backend: Backend) {
     };
     assert!(line("proven", "second@example.com"), "{listed}");
     assert!(line("unproven", "first@example.com"), "{listed}");
+    let as_json = setup.operator(&["branch", "list", "--json"]);
+    let proven = as_json
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let proven = proven
+        .filter(|it| it["provider"] == "getir" && it["claim"] == "proven")
+        .collect::<Vec<_>>();
+    assert!(
+        proven.iter().any(|it| it["account"] == "second@example.com"),
+        "{as_json}"
+    );
     let released = [
         "branch",
         "release",

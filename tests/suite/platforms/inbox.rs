@@ -40,6 +40,18 @@ async fn truncated_message_is_stored_and_sent_again(backend: Backend) {
     let listed = world.service.command(&["inbox", "list"]);
     assert!(listed.success, "{}", listed.err);
     assert_eq!(listed.out.lines().count(), 4, "{}", listed.out);
+    let as_json = world.service.command(&["inbox", "list", "--json"]).out;
+    let lines: Vec<Value> = as_json
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        lines.len() == 4
+            && lines
+                .iter()
+                .all(|line| line["state"] == "unreadable" && line["reason"].is_string()),
+        "{as_json}"
+    );
     for message in &kept {
         let id = message.id.to_string();
         let line = listed.out.lines().find(|line| line.starts_with(&id)).unwrap();

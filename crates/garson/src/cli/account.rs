@@ -34,7 +34,7 @@ pub enum AccountCommand {
     /// Set a new password for the first user of an account, or its oldest owner if that user was removed; ends that user's sessions
     Password {
         /// The account's e-mail address
-        #[arg(long)]
+        #[arg(long, visible_alias = "account")]
         email: String,
         #[command(flatten)]
         password: PasswordArgs,

@@ -4,6 +4,8 @@ use super::command::{Outcome, failed, print_line, with_app};
 use crate::config::Settings;
 use crate::flow::admin::{accounts, branches};
 use clap::{Args, Subcommand};
+use garson_store::tables::branches::NamedBranch;
+use serde_json::json;
 
 #[derive(Args)]
 pub struct Which {
@@ -18,13 +20,17 @@ pub struct Which {
 #[derive(Subcommand)]
 pub enum BranchCommand {
     /// List the branches that integrations name: platform, branch, proven, unproven or taken, restaurant, account
-    List,
+    List {
+        /// Print JSON, one object per line
+        #[arg(long)]
+        json: bool,
+    },
     /// Assign a branch to an account, whichever account owned it before
     Assign {
         #[command(flatten)]
         which: Which,
         /// The e-mail address of the account, which must have an integration with this branch
-        #[arg(long)]
+        #[arg(long, visible_alias = "account")]
         email: String,
     },
     /// Release a branch from its owner; the next account whose credentials work there becomes the owner
@@ -37,16 +43,21 @@ pub enum BranchCommand {
 pub fn run(settings: &Settings, command: BranchCommand) -> Outcome {
     with_app(settings, |app| async move {
         match command {
-            BranchCommand::List => {
-                let show = |it: &garson_store::tables::branches::NamedBranch| {
-                    print_line(&format!(
-                        "{}  {}  {}  {}  {}",
-                        it.provider,
-                        it.branch,
-                        it.claim.as_str(),
-                        it.restaurant_id,
-                        it.email
-                    ));
+            BranchCommand::List { json: as_json } => {
+                let show = |it: &NamedBranch| {
+                    let claim = it.claim.as_str();
+                    print_line(&if as_json {
+                        json!({
+                            "provider": it.provider, "branch": it.branch, "claim": claim,
+                            "restaurantId": it.restaurant_id, "account": it.email,
+                        })
+                        .to_string()
+                    } else {
+                        format!(
+                            "{}  {}  {claim}  {}  {}",
+                            it.provider, it.branch, it.restaurant_id, it.email
+                        )
+                    });
                 };
                 branches::list(&app, show).await.map_err(failed)?;
             }

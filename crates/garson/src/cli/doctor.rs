@@ -1,52 +1,67 @@
-//! `garson doctor`: checks the set-up and reports problems. It changes nothing.
+//! `garson doctor`: checks the set-up and reports problems. It changes nothing, unless it is asked to.
 
-use super::command::{CommandError, Outcome, print_line, runtime};
+mod findings;
+mod reach;
+
+use super::command::{CommandError, Outcome, runtime};
 use crate::app::{backup_folder, exposure, key_file, require_key};
 use crate::config::Settings;
+use clap::Args;
+use findings::Findings;
 use garson_core::clock::{Clock, SystemClock};
 use garson_core::time::Timestamp;
 use garson_store::engine::{MigrationKind, Schema};
 use garson_store::tables::{accounts, inbox, key_rotation};
 use garson_store::{Engine, Location, StoreError, Vault, vault};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
-struct Findings {
-    wrong: usize,
+#[derive(Args)]
+pub struct DoctorArgs {
+    /// Mend what can be mended without a decision: permissions of the key file, a missing folder for backups
+    #[arg(long)]
+    fix: bool,
+    /// Do not connect to the platforms and receivers of the accounts
+    #[arg(long)]
+    offline: bool,
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
 }
 
-impl Findings {
-    fn good(&self, what: &str) {
-        print_line(&format!("  ok    {what}"));
-    }
-
-    fn note(&self, what: &str) {
-        print_line(&format!("  note  {what}"));
-    }
-
-    fn wrong(&mut self, what: &str) {
-        self.wrong += 1;
-        print_line(&format!("  WRONG {what}"));
-    }
-}
-
-pub fn doctor(settings: Result<Settings, CommandError>) -> Outcome {
-    let mut findings = Findings { wrong: 0 };
+pub fn doctor(settings: Result<Settings, CommandError>, args: &DoctorArgs) -> Outcome {
+    let mut findings = Findings::new(args.json);
     match settings {
         Err(CommandError(message)) => findings.wrong(&format!("settings: {message}")),
         Ok(settings) => {
             findings.good("settings");
-            check(&settings, &mut findings)?;
+            if args.fix {
+                fix(&settings, &mut findings);
+            }
+            check(&settings, args, &mut findings)?;
         }
     }
-    match findings.wrong {
-        0 => {
-            print_line("Everything is in order.");
-            Ok(())
-        }
+    match findings.end() {
+        0 => Ok(()),
         count => Err(CommandError(format!("{count} thing(s) need attention"))),
     }
 }
 
-fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
+/// Mends what needs no decision, and says what it has done. What fails is found by the checks.
+fn fix(settings: &Settings, findings: &mut Findings) {
+    if let Some((path, allowed)) = key_file::exposed(settings)
+        && let Ok(mode) = u32::from_str_radix(allowed, 8)
+        && std::fs::set_permissions(&path, Permissions::from_mode(mode)).is_ok()
+    {
+        findings.note(&format!("mended: {} is private now", path.display()));
+    }
+    let folder = &settings.backup.folder;
+    if !folder.as_os_str().is_empty() && !folder.exists() && key_file::prepare_folder(folder).is_ok() {
+        findings.note(&format!("mended: the folder {} is there now", folder.display()));
+    }
+}
+
+fn check(settings: &Settings, args: &DoctorArgs, findings: &mut Findings) -> Outcome {
     let now = SystemClock.now();
     if now < Timestamp::from_millis(1_767_225_600_000) {
         findings.wrong(&format!("clock: {now} is in the past"));
@@ -110,7 +125,12 @@ fn check(settings: &Settings, findings: &mut Findings) -> Outcome {
         }
     };
     findings.good("storage opens, and its schema is current");
-    runtime()?.block_on(check_content(settings, &store, findings));
+    runtime()?.block_on(async {
+        check_content(settings, &store, findings).await;
+        if !args.offline {
+            reach::check(settings, &store, findings).await;
+        }
+    });
     Ok(())
 }
 

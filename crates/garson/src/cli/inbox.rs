@@ -10,6 +10,7 @@ use clap::Subcommand;
 use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::InboxId;
 use garson_core::platform::IntakeOutcome;
+use serde_json::json;
 use std::sync::Arc;
 
 #[derive(Subcommand)]
@@ -19,6 +20,9 @@ pub enum InboxCommand {
         /// How many at most
         #[arg(long, default_value_t = 50)]
         limit: u16,
+        /// Print JSON, one object per line
+        #[arg(long)]
+        json: bool,
     },
     /// Process them again: one, or all that are listed
     Retry {
@@ -37,7 +41,7 @@ const MAX_AT_ONCE: i64 = 1_000;
 pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
     with_app(settings, |app| async move {
         match command {
-            InboxCommand::List { limit } => list(&app, i64::from(limit)).await,
+            InboxCommand::List { limit, json } => list(&app, i64::from(limit), json).await,
             InboxCommand::Retry { id: Some(id), .. } => {
                 let id = id
                     .parse()
@@ -53,19 +57,28 @@ pub fn run(settings: &Settings, command: InboxCommand) -> Outcome {
     })
 }
 
-async fn list(app: &App, limit: i64) -> Outcome {
+async fn list(app: &App, limit: i64, as_json: bool) -> Outcome {
     for message in operator::open_messages(app, limit).await.map_err(failed)? {
-        print_line(&format!(
-            "{}  {}  {} {}  {}  {} times, {} bytes  {}",
-            message.id,
-            message.received_at,
-            message.provider,
-            message.kind,
-            message.state,
-            message.times,
-            message.bytes,
-            message.reason.unwrap_or_default(),
-        ));
+        print_line(&if as_json {
+            json!({
+                "id": message.id, "receivedAt": message.received_at, "provider": message.provider, "kind": message.kind,
+                "branch": message.branch, "state": message.state, "times": message.times, "bytes": message.bytes,
+                "reason": message.reason,
+            })
+            .to_string()
+        } else {
+            format!(
+                "{}  {}  {} {}  {}  {} times, {} bytes  {}",
+                message.id,
+                message.received_at,
+                message.provider,
+                message.kind,
+                message.state,
+                message.times,
+                message.bytes,
+                message.reason.unwrap_or_default(),
+            )
+        });
     }
     Ok(())
 }

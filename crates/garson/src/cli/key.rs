@@ -12,6 +12,7 @@ use garson_core::key_access::{KeyAccess, Scope};
 use garson_core::network::Network;
 use garson_core::permission::RestaurantScope;
 use garson_core::time::Timestamp;
+use serde_json::json;
 use std::time::Duration;
 
 #[derive(Args)]
@@ -42,11 +43,17 @@ pub enum KeyCommand {
         /// After how many days it ends
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
         expires_days: Option<u32>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// List the keys of an account
     List {
         #[command(flatten)]
         whose: Whose,
+        /// Print JSON, one object per line
+        #[arg(long)]
+        json: bool,
     },
     /// Replace the master key, which seals all secrets in the database, while the service runs
     Rotate(RotateArgs),
@@ -83,8 +90,9 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
             KeyCommand::Rotate(args) => return rotate::run(&app, args).await,
             command => command,
         };
-        let (KeyCommand::Issue { whose, .. } | KeyCommand::List { whose } | KeyCommand::Revoke { whose, .. }) =
-            &command
+        let (KeyCommand::Issue { whose, .. }
+        | KeyCommand::List { whose, .. }
+        | KeyCommand::Revoke { whose, .. }) = &command
         else {
             return Ok(());
         };
@@ -96,6 +104,7 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 restaurants,
                 networks,
                 expires_days,
+                json: as_json,
                 ..
             } => {
                 let lifetime = expires_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 3600));
@@ -116,14 +125,24 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 let key = keys::issue(&app, by, KeyId::at(app.now()), new)
                     .await
                     .map_err(failed)?;
-                print_line(&format!(
-                    "{}  {}   (shown this once)",
-                    key.record.id,
-                    key.secret.expose()
-                ));
+                let (id, secret) = (key.record.id, key.secret.expose());
+                print_line(&if as_json {
+                    json!({ "id": id, "key": secret }).to_string()
+                } else {
+                    format!("{id}  {secret}   (shown this once)")
+                });
             }
-            KeyCommand::List { .. } => {
+            KeyCommand::List { json: as_json, .. } => {
                 for key in keys::list(&app, account).await.map_err(failed)? {
+                    if as_json {
+                        let shown = json!({
+                            "id": key.id, "hint": key.hint, "isPrimary": key.is_primary, "label": key.label,
+                            "limits": limits(&key.access, key.expires_at), "expiresAt": key.expires_at,
+                            "lastUsedAt": key.last_used_at,
+                        });
+                        print_line(&shown.to_string());
+                        continue;
+                    }
                     let primary = if key.is_primary { "primary" } else { "-" };
                     let used = key
                         .last_used_at

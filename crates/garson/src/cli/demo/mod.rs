@@ -7,6 +7,7 @@ mod till;
 use super::command::{CommandError, Outcome, failed, print_line, runtime};
 use super::options::Options;
 use super::{receive, serve};
+use crate::app::key_file::prepare_folder;
 use crate::app::{App, lock_data};
 use crate::flow::By;
 use crate::flow::admin::integrations::IntegrationChange;
@@ -20,11 +21,14 @@ use garson_core::restaurant::RestaurantFields;
 use garson_core::secret::Secret;
 use garson_sim::Platform;
 use shop::{SHOP_KEY, STORE};
+use std::fs::File;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+/// The file of the log, in the data folder.
+const LOG: &str = "demo.log";
 const EMAIL: &str = "demo@example.com";
 /// Public on purpose: the demo is for the user of this machine.
 const PASSWORD: &str = "demo-garson";
@@ -50,7 +54,13 @@ pub fn demo(options: Options, args: serve::ServeArgs) -> Outcome {
         settings.data = std::env::temp_dir().join(format!("garson-demo-{}", std::process::id()));
     }
     settings.allow_private_targets = true;
-    telemetry::start_log(&settings.log);
+    // The terminal is for the instructions.
+    prepare_folder(&settings.data)?;
+    let log = settings.data.join(LOG);
+    telemetry::start_log_in(
+        &settings.log,
+        File::options().create(true).append(true).open(&log)?,
+    );
     let folder = settings.data.clone();
     let mut lock = lock_data(&settings)?;
     let ended = runtime()?.block_on(async {
@@ -256,7 +266,7 @@ fn introduce(address: SocketAddr, sim: SocketAddr, sample: &Sample, password: &S
     let [(by_hand_name, ..), (busy_name, ..)] = RESTAURANTS;
     print_line(&format!(
         "
-The demo is running. Everything is sample data below {folder}.
+The demo is running. Everything is sample data below {folder}, and {LOG} there is its log.
 Orders of four simulated platforms arrive by themselves, every few seconds. A sample receiver, to which the account's
 webhook leads, shows the first events below, and their number every minute.
 
