@@ -8,6 +8,7 @@ mod check_receiver;
 mod commands;
 mod demo;
 mod doctor;
+mod import;
 mod logging;
 mod multi_node;
 mod receive;

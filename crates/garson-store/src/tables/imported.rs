@@ -91,13 +91,19 @@ pub fn first(tx: &mut Tx<'_>, account: AccountId) -> Result<Option<Order>> {
     tx.query_opt(&sql, params![&account], each(order))
 }
 
-/// The hash of an order's content.
-pub fn content_hash(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<Vec<u8>>> {
+/// An order's content as it is stored, with its hash.
+pub fn stored_content(tx: &mut Tx<'_>, id: OrderId) -> Result<Option<(Vec<u8>, String)>> {
     tx.query_opt(
-        "SELECT content_hash FROM orders WHERE id = ?1",
+        "SELECT o.content_hash, c.body FROM orders o JOIN order_contents c ON c.order_id = o.id WHERE o.id = ?1",
         params![&id],
-        value,
+        tuple,
     )
+}
+
+/// Does the order have an event? An imported one has none until it changes here.
+pub fn has_event(tx: &mut Tx<'_>, id: OrderId) -> Result<bool> {
+    let sql = "SELECT position FROM events WHERE order_id = ?1 LIMIT 1";
+    Ok(tx.query_opt(sql, params![&id], value::<i64>)?.is_some())
 }
 
 /// The number of lines of an order's timeline.
@@ -125,8 +131,8 @@ pub fn write_state(tx: &mut Tx<'_>, order: &Order, position: i64) -> Result<()> 
     let cancellation = cancellation.map(|it| to_json("cancellation", it)).transpose()?;
     tx.execute(
         "UPDATE orders SET status = ?2, provider_status = ?3, ready_at = ?4, reported_at = ?5, cancellation = ?6,
-             sync_state = ?7, sync_due_at = ?8, sync_message = ?9, flag = ?10, revision = ?11, updated_at = ?12,
-             changed = ?13
+             sync_state = ?7, sync_due_at = ?8, sync_message = ?9, flag = ?10, revision = ?11, sequence = ?12,
+             updated_at = ?13, changed = ?14
          WHERE id = ?1",
         params![
             &order.id,
@@ -140,6 +146,7 @@ pub fn write_state(tx: &mut Tx<'_>, order: &Order, position: i64) -> Result<()> 
             sync_message.as_ref(),
             order.flag.map(Flag::as_str),
             order.revision,
+            order.sequence,
             order.updated_at,
             position,
         ],

@@ -78,10 +78,9 @@ impl Run {
     /// When the account's first order arrived, if that was an order of this installation's own: older ones cannot be put before it.
     pub async fn first_own(app: &App, account: AccountId) -> Result<Option<Timestamp>, Fault> {
         app.store
-            .read(move |tx| {
-                let first = imported::first(tx, account)?;
-                let own = first.filter(|order| order.sequence > 0);
-                Ok(own.map(|order| order.created_at))
+            .read(move |tx| match imported::first(tx, account)? {
+                Some(first) if !is_imported(tx, first.id)? => Ok(Some(first.created_at)),
+                _ => Ok(None),
             })
             .await
     }
@@ -101,8 +100,10 @@ impl Run {
                             new.insert(it.theirs.clone());
                         }
                         Found::Here(id) => {
-                            let here = orders::by_id(tx, OrderId(id))?;
-                            if here.is_some_and(|here| is_outdated(&here, it)) {
+                            if let Some(here) = orders::by_id(tx, OrderId(id))?
+                                && is_outdated(&here, it)
+                                && is_untouched(tx, here.id)?
+                            {
                                 changed.insert(it.theirs.clone());
                             }
                         }
@@ -140,12 +141,26 @@ impl Run {
     }
 }
 
-/// Does the other service show a later state? An order that was changed here is this service's own by now.
+/// Does the other service show a later state?
 fn is_outdated(here: &Order, shown: &Compared) -> bool {
-    here.sequence == 0
-        && (shown.status.is_some_and(|status| status != here.status.code())
-            || shown.total.is_some_and(|total| total != here.total.0)
-            || (shown.is_report == Some(true) && here.reported_at.is_none()))
+    let status = shown.status.and_then(Status::from_code).unwrap_or(here.status);
+    if status != here.status {
+        return here.status.can_move_to(status);
+    }
+    shown.total.is_some_and(|total| total != here.total.0)
+        || (shown.is_report == Some(true) && here.reported_at.is_none())
+}
+
+/// Was the order imported, and has its content stayed as it was? The fingerprint of an imported order differs from that of one which
+/// arrived here.
+fn is_imported(tx: &mut Tx<'_>, id: OrderId) -> Result<bool, Fault> {
+    let stored = imported::stored_content(tx, id)?;
+    Ok(stored.is_some_and(|(hash, body)| hash == fingerprint(&body)))
+}
+
+/// Was the order imported, and has it not changed here? What has changed here is this service's own by now.
+fn is_untouched(tx: &mut Tx<'_>, id: OrderId) -> Result<bool, Fault> {
+    Ok(is_imported(tx, id)? && !imported::has_event(tx, id)?)
 }
 
 struct Job {
@@ -176,19 +191,18 @@ impl Job {
             return Ok(());
         }
         let mut order = imported.order.clone();
-        let namesakes = imported::with_platform_id(tx, account, integration, &order.provider_order_id)?;
-        let is_same = |other: &Order| {
+        for other in imported::with_platform_id(tx, account, integration, &order.provider_order_id)? {
             let apart = other.placed_at.since(order.placed_at) + order.placed_at.since(other.placed_at);
-            other.sequence > 0 && apart < SAME_ORDER
-        };
-        if namesakes.iter().any(is_same) {
-            self.written.known += 1;
-            return Ok(());
+            if apart < SAME_ORDER && !is_imported(tx, other.id)? {
+                self.written.known += 1;
+                return Ok(());
+            }
         }
         order.id = id;
         order.account_id = account;
         order.restaurant_id = imported.restaurant;
         order.integration_id = integration;
+        order.sequence = told_steps(&imported.timeline);
         order.identity = order.provider_order_id.clone();
         if orders::by_identity(tx, account, integration, &order.identity)?.is_some() {
             order.identity = format!("{}#{}", order.provider_order_id, imported.theirs);
@@ -245,7 +259,7 @@ impl Job {
             is_report: Some(theirs.reported_at.is_some()),
             total: Some(theirs.total.0),
         };
-        if !is_outdated(&before, &shown) {
+        if !is_outdated(&before, &shown) || !is_untouched(tx, id)? {
             self.written.known += 1;
             return Ok(());
         }
@@ -258,6 +272,7 @@ impl Job {
             sync: theirs.sync.clone(),
             flag: theirs.flag,
             revision: theirs.revision,
+            sequence: told_steps(&imported.timeline),
             total: theirs.total,
             currency: theirs.currency,
             payment_type: theirs.payment_type,
@@ -267,7 +282,7 @@ impl Job {
         };
         let change = self.places.take();
         let (json, hash) = serialized(&imported.content)?;
-        let stored = imported::content_hash(tx, id)?.unwrap_or_default();
+        let (stored, _) = imported::stored_content(tx, id)?.unwrap_or_default();
         if stored != hash {
             let replacement = Replacement {
                 order: &after,
@@ -296,8 +311,20 @@ impl Job {
 fn serialized(content: &OrderContent) -> Result<(String, [u8; 32]), Fault> {
     let json =
         serde_json::to_string(content).map_err(|_| StoreError::internal("an order cannot be serialized"))?;
-    let hash = Sha256::digest(&json).into();
+    let hash = fingerprint(&json);
     Ok((json, hash))
+}
+
+fn fingerprint(json: &str) -> [u8; 32] {
+    let hash = Sha256::new().chain_update("imported").chain_update(json);
+    hash.finalize().into()
+}
+
+/// How many events the order has had at the other service: later ones continue their numbers. Flags and versions of the content are
+/// lines without an event.
+fn told_steps(lines: &[TimelineLine]) -> i64 {
+    let is_told = |line: &&TimelineLine| line.revision.is_none() && line.from != Some(line.to);
+    i64::try_from(lines.iter().filter(is_told).count()).unwrap_or(i64::MAX)
 }
 
 /// When the order was accepted, if it was new then.
