@@ -191,9 +191,12 @@ impl Job {
             return Ok(());
         }
         let mut order = imported.order.clone();
+        let platform = garson_platforms::find(order.provider.as_str());
+        // A shop gives each number once.
+        let is_own_id = platform.is_some_and(|platform| platform.capability().own_ids);
         for other in imported::with_platform_id(tx, account, integration, &order.provider_order_id)? {
             let apart = other.placed_at.since(order.placed_at) + order.placed_at.since(other.placed_at);
-            if apart < SAME_ORDER && !is_imported(tx, other.id)? {
+            if (is_own_id || apart < SAME_ORDER) && !is_imported(tx, other.id)? {
                 self.written.known += 1;
                 return Ok(());
             }
