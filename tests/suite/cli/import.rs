@@ -5,16 +5,14 @@ mod odd_sources;
 use crate::support::{
     ApiClient, Backend, Outcome, Program, Shop, TestService, order_body, program_run, secret_file,
 };
-use garson_core::time::Timestamp;
+use garson_core::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 use std::process::Command;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// An installation to import into, whose clock is about that of the command.
 pub async fn target(backend: Backend) -> TestService {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = Timestamp::from_millis(i64::try_from(now.as_millis()).unwrap());
-    TestService::open_at(backend, now, |_| {}, None).await
+    TestService::open_at(backend, SystemClock.now(), |_| {}, None).await
 }
 
 /// The command on the data of an installation, with more arguments.

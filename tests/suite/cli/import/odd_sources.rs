@@ -132,7 +132,7 @@ async fn a_page_with_an_unreadable_order_is_not_imported(backend: Backend) {
         }
         let mut items: Vec<Value> = (first..first + 3).rev().map(order).collect();
         if first == 4 {
-            items[1]["amount"]["total"] = json!("hundert Lira von Ayşe");
+            items[1]["amount"]["total"] = json!("yüz lira, Ayşe");
         }
         success(&json!({ "data": items, "paging": { "next": null, "prev": (first + 2).to_string() } }))
     })
@@ -262,5 +262,38 @@ fn the_key_is_not_an_argument_and_does_not_travel_in_clear_text() {
         assert!(!ran.success && ran.err.contains("unencrypted"), "{ran:?}");
         let ran = import(&target, "https://user:secret@orders.example.com", KEY, &[]).await;
         assert!(!ran.success && !ran.err.contains("secret@"), "{ran:?}");
+    });
+}
+
+#[test]
+fn the_key_may_be_in_a_variable() {
+    crate::support::block_on(async {
+        let source =
+            service(|_| success(&json!({ "data": [], "paging": { "next": null, "prev": null } }))).await;
+        let target = target(Backend::Sqlite).await;
+        let mut command = crate::support::command();
+        command
+            .current_dir(target.storage().folder())
+            .args([
+                "import",
+                "--account",
+                "first@example.com",
+                "--from-api",
+                &source.url("/web-api/v1/"),
+            ])
+            .envs(target.storage().variables())
+            .env("GARSON_MASTER_KEY", "7".repeat(64))
+            .env("GARSON_IMPORT_KEY", KEY);
+        let ran = tokio::task::spawn_blocking(move || crate::support::program_run(command))
+            .await
+            .unwrap();
+        assert!(
+            ran.success && ran.out.contains("Restaurants   1 read, 1 imported"),
+            "{ran:?}"
+        );
+        assert_eq!(
+            source.seen()[0].header("authorization"),
+            Some(format!("Bearer {KEY}").as_str())
+        );
     });
 }
