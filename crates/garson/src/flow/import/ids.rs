@@ -7,6 +7,9 @@ use garson_store::tables::imported::{IdOf, IdState, id_state};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
+/// The command, in the audit log.
+pub(super) const COMMAND: &str = "import";
+
 /// Whether a record is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found<T> {

@@ -1,8 +1,10 @@
 //! Orders: each with its content, state and timeline, in one transaction for a page.
 
-use super::ids::{self, Found};
+use super::ids::{self, COMMAND, Found};
 use crate::app::App;
-use crate::flow::Fault;
+use crate::flow::by::Recorded;
+use crate::flow::{By, Fault};
+use garson_core::audit::{RecordKind, Verb};
 use garson_core::id::{AccountId, IntegrationId, OrderId, RestaurantId};
 use garson_core::order::{Order, OrderContent, Status, TimelineLine};
 use garson_core::time::Timestamp;
@@ -10,9 +12,10 @@ use garson_store::lists::search;
 use garson_store::tables::accounts::{self, Positions, reserve_positions};
 use garson_store::tables::imported::{self, Block, IdOf};
 use garson_store::tables::revisions::{self, Replacement};
-use garson_store::tables::{orders, restaurants};
+use garson_store::tables::{integrations, orders, restaurants};
 use garson_store::totals::{self, stats};
 use garson_store::{StoreError, Tx};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -135,6 +138,14 @@ impl Run {
                 for order in batch.iter() {
                     job.write(tx, order)?;
                 }
+                let Written {
+                    imported, updated, ..
+                } = job.written;
+                if imported + updated > 0 {
+                    let action = Recorded::new(RecordKind::Order, Verb::Imported)
+                        .after(json!({ "imported": imported, "updated": updated }));
+                    By::operator(run.account, COMMAND).record(tx, action, now);
+                }
                 Ok(job.written)
             })
             .await
@@ -218,6 +229,8 @@ impl Job {
             return Err(StoreError::conflict("an order appeared while it was imported").into());
         }
         imported::write_state(tx, &order, change)?;
+        // The integration may have been removed meanwhile; its orders stay.
+        let _ = integrations::record_order(tx, integration, None, order.created_at)?;
         orders::add_timeline(tx, id, 1, &imported.timeline)?;
         totals::add_order(tx, &order)?;
         count_times(tx, &order, &imported.timeline)?;

@@ -1,6 +1,6 @@
 //! Businesses, restaurants and their integrations. What is here already stays as it is.
 
-use super::ids::{self, Found};
+use super::ids::{self, COMMAND, Found};
 use crate::app::App;
 use crate::flow::admin::integrations::IntegrationChange;
 use crate::flow::admin::{businesses, integrations, payment_matching, restaurants};
@@ -11,9 +11,6 @@ use garson_core::platform::Provider;
 use garson_core::restaurant::{Package, PaymentMatch, RestaurantFields};
 use garson_store::tables::imported::IdOf;
 use garson_store::tables::integrations as integration_rows;
-
-/// The command, in the audit log.
-const COMMAND: &str = "import";
 
 pub async fn find_business(
     app: &App,
