@@ -17,7 +17,7 @@ use garson_store::totals::{self, stats};
 use garson_store::{StoreError, Tx};
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -126,6 +126,7 @@ impl Run {
         let (run, batch, now) = (*self, Arc::new(batch), app.now());
         app.store
             .write(self.account, move |tx| {
+                record_last_orders(tx, &batch, now)?;
                 accounts::lock(tx, run.account)?;
                 let count = i64::try_from(batch.len()).unwrap_or(i64::MAX / 2);
                 let mut job = Job {
@@ -150,6 +151,20 @@ impl Run {
             })
             .await
     }
+}
+
+/// Writes when the integrations had their last orders. Like an order that arrives, this locks integrations before the account.
+fn record_last_orders(tx: &mut Tx<'_>, batch: &[ImportedOrder], now: Timestamp) -> Result<(), Fault> {
+    let mut last = BTreeMap::new();
+    for order in batch {
+        let at = last.entry(order.integration).or_insert(order.order.created_at);
+        *at = order.order.created_at.max(*at);
+    }
+    for (integration, at) in last {
+        // One that was removed meanwhile leaves its orders.
+        let _ = integrations::record_order(tx, integration, None, at.min(now))?;
+    }
+    Ok(())
 }
 
 /// Does the other service show a later state?
@@ -229,8 +244,6 @@ impl Job {
             return Err(StoreError::conflict("an order appeared while it was imported").into());
         }
         imported::write_state(tx, &order, change)?;
-        // The integration may have been removed meanwhile; its orders stay.
-        let _ = integrations::record_order(tx, integration, None, order.created_at)?;
         orders::add_timeline(tx, id, 1, &imported.timeline)?;
         totals::add_order(tx, &order)?;
         count_times(tx, &order, &imported.timeline)?;
