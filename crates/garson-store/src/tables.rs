@@ -19,6 +19,7 @@ pub mod erasures;
 pub mod escalation_steps;
 pub mod events;
 pub mod idempotency;
+pub mod imported;
 pub mod inbox;
 pub mod integrations;
 pub(crate) mod json;

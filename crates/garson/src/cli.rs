@@ -12,6 +12,7 @@ mod copy_data;
 mod demo;
 mod doctor;
 mod event_key;
+mod import;
 mod inbox;
 mod key;
 mod manual;
@@ -118,6 +119,8 @@ enum Command {
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
         to_file: Option<PathBuf>,
     },
+    /// Take over businesses, restaurants and orders of another service that implements the same API; run it again to continue
+    Import(import::ImportArgs),
     /// Check settings, data folder, database, backups, clock, and whether platforms and receivers can be reached
     Doctor(doctor::DoctorArgs),
     /// Print the effective settings without secrets, or the documented defaults
@@ -198,6 +201,7 @@ fn dispatch(cli: Cli) -> Outcome {
             };
             copy_data::migrate(&options.settings()?, to.expose())
         }
+        Command::Import(args) => import::run(&options.settings()?, args),
         Command::Doctor(args) => doctor::doctor(options.settings(), &args),
         Command::Config { defaults } => show_config(&options, defaults),
         Command::Openapi => {

@@ -30,6 +30,8 @@ pub mod escalation;
 
 pub mod notices;
 
+pub mod import;
+
 pub mod presence;
 
 pub mod privacy;

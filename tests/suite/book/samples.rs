@@ -21,12 +21,13 @@ cases! {
 }
 
 /// The blocks that are not run, by page, with the reason.
-const NOT_RUN: [(&str, &str); 9] = [
+const NOT_RUN: [(&str, &str); 10] = [
     ("start", "it runs until Ctrl-C"),
     ("webhooks", "for your own database"),
     ("install", "installs a package on the machine"),
     ("install", "builds the program for several minutes"),
     ("install", "needs Docker"),
+    ("install", "needs another service"),
     ("tls", "changes the proxy of the machine"),
     ("postgresql", "needs a PostgreSQL server"),
     ("postgresql", "needs a PostgreSQL server"),

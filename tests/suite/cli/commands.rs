@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[test]
 fn every_command_has_help() {
-    let commands: [&[&str]; 36] = [
+    let commands: [&[&str]; 37] = [
         &[],
         &["serve"],
         &["demo"],
@@ -40,6 +40,7 @@ fn every_command_has_help() {
         &["check-receiver"],
         &["certify"],
         &["backup"],
+        &["import"],
         &["migrate"],
         &["doctor"],
         &["config"],

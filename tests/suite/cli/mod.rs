@@ -9,6 +9,7 @@ mod commands;
 mod demo;
 mod doctor;
 mod filled;
+mod import;
 mod logging;
 mod migrate;
 mod multi_node;

@@ -9,8 +9,7 @@ mod query;
 mod source;
 mod word_index;
 
-pub(crate) use index::indexed_up_to;
-pub use index::{Backlog, accounts_behind, index, is_behind, reindex, remove};
+pub use index::{Backlog, accounts_behind, index, indexed_up_to, is_behind, reindex, remove};
 pub use query::{MAX_EXAMINED, SearchQuery};
 
 use crate::lists::candidates::Candidate;

@@ -141,7 +141,7 @@ impl Layer {
                 continue;
             };
             // Variables of the command line and of tests.
-            if matches!(key, "CONFIG" | "RECEIVE_KEY" | "PRINT_KEY")
+            if matches!(key, "CONFIG" | "IMPORT_KEY" | "RECEIVE_KEY" | "PRINT_KEY")
                 || key.starts_with("TEST_")
                 || is_injected(key)
                 || is_of_another_service(key, &value)

@@ -33,7 +33,7 @@ struct Unindexed {
 }
 
 /// The position up to which an account's orders are indexed.
-pub(crate) fn indexed_up_to(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
+pub fn indexed_up_to(tx: &mut Tx<'_>, account: AccountId) -> Result<i64> {
     let sql = "SELECT reached FROM search_progress WHERE account_id = ?1";
     let reached = tx.query_opt(sql, params![&account], value)?;
     Ok(reached.unwrap_or(0))
