@@ -202,7 +202,8 @@ fn reason(text: String) -> TimelineReason {
 
 /// The parts of the content, with what a service may leave out.
 fn with_defaults(value: &Value) -> Value {
-    let total = &value["amount"]["total"];
+    // A wrong total is named as such below.
+    let subtotal = value["amount"]["total"].as_i64().unwrap_or_default();
     let mut content = json!({
         "note": value["note"],
         "fulfilment": filled(&value["fulfilment"], json!({ "type": "delivery", "courier": "none" })),
@@ -211,7 +212,7 @@ fn with_defaults(value: &Value) -> Value {
         "amount": filled(
             &value["amount"],
             json!({
-                "currency": "TRY", "subtotal": total, "discount": 0, "deliveryFee": 0, "tip": 0, "discounts": [],
+                "currency": "TRY", "subtotal": subtotal, "discount": 0, "deliveryFee": 0, "tip": 0, "discounts": [],
             }),
         ),
         "payment": filled(&value["payment"], json!({ "type": "other", "isPaid": false, "collect": 0 })),
