@@ -29,7 +29,7 @@ struct InUse {
 }
 
 pub async fn check(settings: &Settings, store: &Engine, findings: &mut Findings) {
-    let found = match store.read_long(in_use).await {
+    let found = match store.read(in_use).await {
         Ok(found) => found,
         Err(error) => return findings.wrong(&format!("storage: {error}")),
     };
