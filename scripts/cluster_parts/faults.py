@@ -13,11 +13,11 @@ LASTING = TTL + 15
 
 
 def another_primary(services, former):
-    def found():
-        primary = services.primary()
-        return primary if primary is not former else None
-
-    return wait_until(f"another primary than {former.name}", found, 90)
+    """Waits for the promotion, and measures when Patroni reports it."""
+    began = time.monotonic()
+    # The former one is not asked: it might take seconds not to answer.
+    wait_until(f"another primary than {former.name}", lambda: services.primary(others_than=former), 90)
+    services.new_primary_after = round(time.monotonic() - began, 1)
 
 
 def without_fault(services):
@@ -81,10 +81,12 @@ def switchover(services):
     """Planned: `patronictl switchover`, here over Patroni's API."""
     primary, standby = services.primary(), services.synchronous_standby()
     wanted = {"leader": primary.name, "candidate": standby.name}
+    began = time.monotonic()
     status, answer = ask_once(primary.address, PATRONI, "/switchover", "POST", wanted, 60)
     if status != 200:
         raise Failed(f"the switch-over was refused: {status} {answer}")
     another_primary(services, primary)
+    services.new_primary_after = round(time.monotonic() - began, 1)
     time.sleep(10)
 
 

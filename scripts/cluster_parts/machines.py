@@ -98,13 +98,12 @@ class Machine:
         else:
             rules = ["iifname != lo drop", "oifname != lo drop"]
         incoming, outgoing = rules
-        table = (
-            "table inet fault {"
-            f" chain incoming {{ type filter hook input priority 0; {incoming}; }}"
-            f" chain outgoing {{ type filter hook output priority 0; {outgoing}; }}"
-            " }"
+        self.nft(
+            "table inet fault {\n"
+            f"chain incoming {{ type filter hook input priority 0; {incoming}; }}\n"
+            f"chain outgoing {{ type filter hook output priority 0; {outgoing}; }}\n"
+            "}\n"
         )
-        self.nft(table)
 
     def reconnect(self):
         self.nft("delete table inet fault")

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from checks import LedgerReader, await_deliveries, listed_orders, measure
@@ -26,6 +27,7 @@ COLUMNS = {
     "undelivered": "not delivered",
     "repeated": "repeated",
     "outOfOrder": "out of order",
+    "newPrimaryAfter": "new primary after, s",
     "outage": "longest time without acknowledgement, s",
     "slowest": "slowest response, s",
     "errors": "client errors",
@@ -86,6 +88,8 @@ class Run:
         wait_until("orders are acknowledged", self.has_acknowledged(label), 60)
         measured = time.time()
         time.sleep(BEFORE)
+        services.new_primary_after = None
+        etcd_leader, primary = services.etcd_leader(), services.primary()
         caused = time.time()
         FAULTS[name](services)
         wait_until(f"everything is complete after {name}", services.is_complete, 180)
@@ -108,7 +112,9 @@ class Run:
             "undelivered": len(missing),
             "repeated": self.ledger.repeated - counts[1],
             "outOfOrder": self.ledger.out_of_order - counts[2],
+            "newPrimaryAfter": services.new_primary_after,
             **measure(requests, measured, ended, self.ledger.times),
+            "etcdLeaderWasOnPrimary": etcd_leader is primary,
             "seconds": round(ended - measured),
             "secondsUntilComplete": round(ended - AFTER - caused),
         }
@@ -118,8 +124,7 @@ class Run:
                 examples = {"lost": sorted(lost), "undelivered": sorted(missing), "outOfOrder": []}[what][:5]
                 self.failures.append(f"{name}: {COLUMNS[what]}: {row[what]} {examples}")
         print("  " + ", ".join(f"{title} {row[key]}" for key, title in COLUMNS.items() if key != "fault"), flush=True)
-        if row["errorKinds"]:
-            print(f"  errors: {row['errorKinds']}", flush=True)
+        print(f"  errors: {row['errorKinds']}, leader of etcd on the primary's machine: {row['etcdLeaderWasOnPrimary']}", flush=True)
 
     def has_acknowledged(self, label):
         def found():
@@ -147,7 +152,7 @@ class Run:
         lines = [f"{name}: {value}" for name, value in facts.items()] + [""]
         lines.append("| " + " | ".join(COLUMNS.values()) + " |")
         lines.append("|" + "---|" * len(COLUMNS))
-        lines += ["| " + " | ".join(str(row[key]) for key in COLUMNS) + " |" for row in self.rows]
+        lines += ["| " + " | ".join("–" if row[key] is None else str(row[key]) for key in COLUMNS) + " |" for row in self.rows]
         print("\n" + "\n".join(lines), flush=True)
         self.given.results.mkdir(parents=True, exist_ok=True)
         (self.given.results / "results.md").write_text("\n".join(lines) + "\n")
@@ -170,6 +175,9 @@ def main():
         run.all()
     except Failed as failure:
         run.failures.append(str(failure))
+    except Exception:
+        # What was measured until then is still of use.
+        run.failures.append(traceback.format_exc())
     run.report()
     for failure in run.failures:
         print(f"FAILED: {failure}", file=sys.stderr)

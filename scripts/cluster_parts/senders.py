@@ -66,10 +66,12 @@ class Sender:
         record = json.loads(answer)["data"]["orderId"]
         self.report({"number": number, "order": record, "sequence": 1})
         if is_verified:
-            self.until_acknowledged(f"/web-api/v1/orders/verify/{record}", None, self.headers)
-            self.report({"number": number, "order": record, "sequence": 2})
+            path = f"/web-api/v1/orders/verify/{record}"
+            if self.until_acknowledged(path, None, self.headers) is not None:
+                self.report({"number": number, "order": record, "sequence": 2})
 
     def until_acknowledged(self, path, body, headers):
+        """Returns the answer, or nothing if Garson does not know the order: then it is lost, and the comparison will tell."""
         while True:
             began = time.time()
             try:
@@ -79,6 +81,8 @@ class Sender:
             self.note(began, status, answer)
             if status == 200:
                 return answer
+            if status == 404:
+                return None
             time.sleep(PAUSE)
 
     def note(self, began, status, answer):

@@ -35,6 +35,8 @@ class Services:
         # No TLS, since these addresses exist in the test only.
         self.url = f"postgres://garson:{self.passwords['garson']}@{hosts}/garson?sslmode=disable"
         self.master_key = secrets.token_hex(32)
+        # Seconds from the fault to a new primary, if there is one.
+        self.new_primary_after = None
 
     # etcd
 
@@ -99,11 +101,13 @@ class Services:
                     "superuser": {"username": "postgres", "password": self.passwords["postgres"]},
                     "replication": {"username": "replicator", "password": self.passwords["replicator"]},
                 },
+                "basebackup": [{"checkpoint": "fast"}],
                 "parameters": {"unix_socket_directories": str(home), "shared_buffers": "128MB"},
                 "pg_hba": [
                     "local all all peer",
                     "host all all 127.0.0.1/32 scram-sha-256",
                     "host all all 198.51.100.0/24 scram-sha-256",
+                    "host replication replicator 127.0.0.1/32 scram-sha-256",
                     "host replication replicator 198.51.100.0/24 scram-sha-256",
                 ],
             },
@@ -115,24 +119,17 @@ class Services:
         return path
 
     def start_patroni(self, machine):
-        machine.start("patroni", ["patroni", self.write_patroni(machine)], user="postgres")
+        variables = {"PYTHONPATH": str(self.work / "python")}
+        machine.start("patroni", ["/usr/bin/python3", "-m", "patroni", self.write_patroni(machine)], "postgres", variables)
 
     def start_database(self, machine):
         """The whole machine, as after a boot."""
         self.start_etcd(machine)
         self.start_patroni(machine)
 
-    def members(self):
-        """The members as Patroni sees them, by name; empty if nobody answers."""
+    def primary(self, others_than=None):
         for machine in self.databases:
-            status, body = ask_once(machine.address, PATRONI, "/cluster")
-            if status == 200:
-                return {one["name"]: one for one in json.loads(body)["members"]}
-        return {}
-
-    def primary(self):
-        for machine in self.databases:
-            if ask_once(machine.address, PATRONI, "/primary")[0] == 200:
+            if machine is not others_than and ask_once(machine.address, PATRONI, "/primary")[0] == 200:
                 return machine
         return None
 
