@@ -86,7 +86,12 @@ class Services:
                     "postgresql": {
                         "use_pg_rewind": True,
                         "use_slots": True,
-                        "parameters": {"max_connections": 100, "wal_log_hints": "on", "max_wal_size": "512MB"},
+                        "parameters": {
+                            "max_connections": 100,
+                            "wal_log_hints": "on",
+                            "max_wal_size": "512MB",
+                            "wal_retrieve_retry_interval": "1s",
+                        },
                     },
                 },
                 "initdb": [{"encoding": "UTF8"}, {"locale": "C.UTF-8"}, "data-checksums"],
