@@ -70,7 +70,7 @@ def primary_half_partitioned(services):
 
 
 def standby_partitioned(services):
-    """The synchronous standby is cut off from all others."""
+    """A synchronous standby is cut off from all others."""
     standby = services.synchronous_standby()
     standby.cut_off()
     time.sleep(LASTING)
@@ -91,7 +91,7 @@ def switchover(services):
 
 
 def standby_disk_full(services):
-    """The disk of the synchronous standby has no room, until somebody makes some."""
+    """The disk of a synchronous standby has no room, until somebody makes some."""
     standby = services.synchronous_standby()
     disk = services.work / standby.name
     filler = disk / "filler"

@@ -40,6 +40,7 @@ def arguments():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--url", choices=["proxy", "hosts"], default="proxy")
+    parser.add_argument("--synchronous", choices=["chosen", "quorum"], default="quorum")
     parser.add_argument("--rate", type=float, default=100)
     for name in ("work", "garson", "results"):
         parser.add_argument(f"--{name}", type=pathlib.Path)
@@ -57,7 +58,8 @@ def arguments():
 class Run:
     def __init__(self, given):
         self.given, self.work = given, given.work
-        self.services = Services(read_machines(given.work, given.prefix), given.work, given.garson, given.url == "proxy")
+        machines = read_machines(given.work, given.prefix)
+        self.services = Services(machines, given.work, given.garson, given.url == "proxy", given.synchronous)
         self.ledger = LedgerReader(given.work / "ledger.jsonl")
         self.rows, self.failures = [], []
 
@@ -147,7 +149,7 @@ class Run:
             "machine": f"{os.cpu_count()} cores, {memory} GiB, Linux {'.'.join(platform.release().split('.')[:2])}",
             "url": self.given.url,
             "rate": self.given.rate,
-            "patroni": {"ttl": TTL, "loop_wait": LOOP_WAIT, "retry_timeout": RETRY_TIMEOUT, "synchronous_mode": True},
+            "patroni": {"ttl": TTL, "loop_wait": LOOP_WAIT, "retry_timeout": RETRY_TIMEOUT, "synchronous_mode": self.services.synchronous},
         }
         lines = [f"{name}: {value}" for name, value in facts.items()] + [""]
         lines.append("| " + " | ".join(COLUMNS.values()) + " |")

@@ -22,10 +22,12 @@ def postgres_programs():
 
 
 class Services:
-    def __init__(self, machines, work, garson, through_proxy):
+    def __init__(self, machines, work, garson, through_proxy, synchronous):
         self.machines, self.work, self.garson = machines, work, garson
         self.databases = [machines[f"db{number}"] for number in (1, 2, 3)]
         self.nodes = [machines[f"garson{number}"] for number in (1, 2, 3)]
+        # Patroni's synchronous_mode: one standby that is chosen, or any of both.
+        self.synchronous = "quorum" if synchronous == "quorum" else True
         self.proxy, self.client = machines["proxy"], machines["client"]
         self.programs = postgres_programs()
         self.passwords = {name: secrets.token_hex(16) for name in ("postgres", "replicator", "garson")}
@@ -79,7 +81,7 @@ class Services:
                     "ttl": TTL,
                     "loop_wait": LOOP_WAIT,
                     "retry_timeout": RETRY_TIMEOUT,
-                    "synchronous_mode": True,
+                    "synchronous_mode": self.synchronous,
                     "synchronous_mode_strict": False,
                     "failsafe_mode": True,
                     "maximum_lag_on_failover": 1048576,
@@ -91,6 +93,7 @@ class Services:
                             "wal_log_hints": "on",
                             "max_wal_size": "512MB",
                             "wal_retrieve_retry_interval": "1s",
+                            "wal_sender_timeout": "5s",
                         },
                     },
                 },
@@ -139,8 +142,9 @@ class Services:
         return None
 
     def synchronous_standby(self):
+        path = "/quorum" if self.synchronous == "quorum" else "/synchronous"
         for machine in self.databases:
-            if ask_once(machine.address, PATRONI, "/synchronous")[0] == 200:
+            if ask_once(machine.address, PATRONI, path)[0] == 200:
                 return machine
         return None
 
