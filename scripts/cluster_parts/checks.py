@@ -59,9 +59,9 @@ def listed_orders(services, since=None):
 def await_deliveries(ledger, orders):
     """Waits until there are events of all acknowledged steps, and of all listed orders. Returns those that are missing."""
     deadline = time.monotonic() + DELIVERY
-    wanted = ledger.steps | {(record, 1) for record in orders.values()}
     while True:
         ledger.read()
+        wanted = ledger.steps | {(record, 1) for record in orders.values()}
         missing = wanted - ledger.arrived.keys()
         if not missing or time.monotonic() > deadline:
             return missing
