@@ -196,7 +196,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("log.format", "İnsanlar için \"text\", programlar için \"json\"."),
     (
         "traces.endpoint",
-        "OpenTelemetry izlerini (OTLP) HTTP ile alan toplayıcının adresi, örneğin \"http://127.0.0.1:4318\". Boş: iz yok. Verilirse webhook'larda traceparent başlığı bulunur.",
+        "OpenTelemetry izlerini (OTLP) HTTP ile alan toplayıcının adresi, örneğin \"http://127.0.0.1:4318\". Boş: siparişler izlenmez. Verilirse webhook'larda traceparent başlığı bulunur.",
     ),
     (
         "traces.authorization",
