@@ -99,6 +99,7 @@ async fn life_of_an_order_is_one_trace(backend: Backend) {
     let endpoint = collector.url("/");
     let world = PlatformWorld::open_with(backend, fast_sim_settings(), move |settings| {
         settings.allow_private_targets = true;
+        settings.webhook.retry_seconds = vec![1, 1];
         settings.traces.endpoint = endpoint;
         settings.traces.authorization = Secret::new("Bearer collector".to_owned());
     })
@@ -213,7 +214,7 @@ async fn deliveries_do_not_wait_for_the_collector(backend: Backend) {
         .put("/webhook", &json!({ "url": receiver.url("/hook") }))
         .await
         .data();
-    let shop = service.shop(&service.a, "s").await;
+    let mut shop = service.shop(&service.a, "s").await;
     shop.order("refused").await;
     wait_until("spans are dropped", async || {
         Scrape::of(service.addr)
@@ -238,6 +239,7 @@ async fn deliveries_do_not_wait_for_the_collector(backend: Backend) {
         if matches!(answer, CannedResponse::Silence) {
             // It is asked for one batch at a time: what follows is for the next ones.
             service.restart().await;
+            shop.addr = service.addr;
         }
     }
     service.stop().await;
