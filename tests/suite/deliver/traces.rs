@@ -125,6 +125,8 @@ async fn life_of_an_order_is_one_trace(backend: Backend) {
         names
     };
     wait_until("all spans are there", async || {
+        // The retry is due a second later by the service's clock.
+        world.advance_clock(2).await;
         let names = names();
         let count = |name: &str| names.get(name).copied().unwrap_or_default();
         ["receive trendyol", "commit", "verify", "ready"]
