@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Widths of a phone, a tablet, a desk and a wall, and the scale of the stored picture.
-const SCREENS: [(u32, u32, f64); 4] = [
+type Screen = (u32, u32, f64);
+const SCREENS: [Screen; 4] = [
     (390, 800, 0.3),
     (768, 1_000, 0.25),
     (1_440, 900, 0.25),
@@ -50,7 +51,16 @@ const READY: &str = "const live = document.getElementById('live');
         && (!live || live.classList.contains('good'))";
 
 #[test]
-fn every_page_looks_as_stored() {
+fn every_page_looks_as_stored_on_small_screens() {
+    compare_pages(&SCREENS[..2]);
+}
+
+#[test]
+fn every_page_looks_as_stored_on_large_screens() {
+    compare_pages(&SCREENS[2..]);
+}
+
+fn compare_pages(screens: &[Screen]) {
     block_on(async {
         let (service, user, paths) = filled_service().await;
         let mut names = BTreeSet::new();
@@ -62,19 +72,24 @@ fn every_page_looks_as_stored() {
         // Two browsers take half of the time.
         let (first, second) = paths.split_at(paths.len() / 2);
         let (first, second) = tokio::join!(
-            pictures(&service, &user, first.to_vec()),
-            pictures(&service, &user, second.to_vec())
+            pictures(&service, &user, first.to_vec(), screens),
+            pictures(&service, &user, second.to_vec(), screens)
         );
         let mut compared = Comparison::default();
         for (name, picture) in first.into_iter().chain(second) {
             compared.add(&name, &picture);
         }
-        compared.finish();
+        compared.finish(screens);
     });
 }
 
-/// Pictures of some pages by their names, at every width in both themes.
-async fn pictures(service: &TestService, user: &PanelUser, paths: Vec<String>) -> Vec<(String, Picture)> {
+/// Pictures of some pages by their names, at some widths in both themes.
+async fn pictures(
+    service: &TestService,
+    user: &PanelUser,
+    paths: Vec<String>,
+    screens: &[Screen],
+) -> Vec<(String, Picture)> {
     let browser = open_browser(service, user).await;
     let mut taken = Vec::new();
     for path in paths {
@@ -86,7 +101,7 @@ async fn pictures(service: &TestService, user: &PanelUser, paths: Vec<String>) -
         browser.run(MASK, &[]).await;
         for (scheme, theme) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
             browser.prefer(scheme).await;
-            for (width, height, scale) in SCREENS {
+            for (width, height, scale) in screens.iter().copied() {
                 let picture = shoot(&browser, width, height, scale).await;
                 taken.push((format!("{}-{width}-{theme}", file_name(&path)), picture));
             }
@@ -246,10 +261,18 @@ impl Comparison {
         });
     }
 
-    fn finish(mut self) {
+    /// Stored pictures of other widths are for the other test, except those of widths that no test has.
+    fn finish(mut self, screens: &[Screen]) {
+        let others = SCREENS.iter().filter(|it| !screens.contains(it));
+        let others: Vec<String> = others.map(|(width, ..)| width.to_string()).collect();
+        let is_of_others = |name: &str| {
+            let width = name.rsplit('-').nth(1).unwrap_or_default();
+            others.iter().any(|other| other == width)
+        };
         for file in std::fs::read_dir(stored_folder()).into_iter().flatten() {
             let (path, name) = (file.as_ref().unwrap().path(), file.as_ref().unwrap().file_name());
-            if self.taken.contains(name.to_str().unwrap()) {
+            let name = name.to_str().unwrap();
+            if self.taken.contains(name) || is_of_others(name) {
                 continue;
             }
             if is_recording() {
@@ -261,7 +284,7 @@ impl Comparison {
         }
         assert!(
             self.wrong.is_empty(),
-            "{}\nLook at {}. If this is intended: GARSON_TEST_RECORD=1 cargo nextest run -p e2e every_page_looks_as_stored",
+            "{}\nLook at {}. If this is intended: GARSON_TEST_RECORD=1 cargo nextest run -p e2e looks_as_stored",
             self.wrong.join("\n"),
             screenshots_folder().join("looks").display()
         );
