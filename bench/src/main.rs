@@ -2,17 +2,20 @@
 //!
 //! `bench` runs every row, `bench NAME …` some of them, `bench --quick` all of them briefly and without judgement.
 //! `--against OTHER` compares with the bench program of another commit, in `--rounds` turns.
+//! Each run is added to a history in `target/bench`, with a chart of each row over all runs; `--history FOLDER` is another place.
 //! `--pairs` and `--seconds` change how often and how long each is measured, for instance while a profile is taken.
 //! Servers, load generator and baselines are processes of their own (this program in another role), so that the
 //! processor time of each is known.
 
 mod arrivals;
 mod baseline_intake;
+mod chart;
 mod client;
 mod compare;
 mod dataset;
 mod error;
 mod fsync;
+mod history;
 mod hostile;
 mod item_platform;
 mod load;

@@ -41,7 +41,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    fn is_met(self, value: f64) -> bool {
+    pub fn is_met(self, value: f64) -> bool {
         match self {
             Self::AtMost(most) => value <= most,
             Self::AtLeast(least) => value >= least,
@@ -50,7 +50,7 @@ impl Goal {
         }
     }
 
-    fn text(self) -> String {
+    pub fn text(self) -> String {
         match self {
             Self::AtMost(most) => format!("≤ {most}"),
             Self::AtLeast(least) => format!("≥ {least}"),
@@ -86,6 +86,14 @@ impl Series {
     pub fn beyond(measured: &[f64], baseline: &[f64], times: f64, unit: &'static str) -> Self {
         let each = measured.iter().zip(baseline).map(|(m, b)| m - times * b);
         Self::new(each.collect(), unit)
+    }
+
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub fn unit(&self) -> &'static str {
+        self.unit
     }
 
     fn sorted(&self) -> Vec<f64> {

@@ -21,7 +21,9 @@ mod throughput;
 
 use self::effort::{Effort, FULL, QUICK};
 use crate::error::Fallible;
+use crate::history;
 use crate::table::{Finding, print};
+use std::path::PathBuf;
 use std::time::Instant;
 
 type Row = fn(Effort) -> Fallible<Vec<Finding>>;
@@ -54,6 +56,7 @@ const ROWS: [(&str, Row); 22] = [
 pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
     let (mut effort, mut wanted, mut judge) = (FULL, Vec::new(), true);
     let (mut other, mut rounds, mut passed_on) = (None, 5, Vec::new());
+    let mut history = PathBuf::from("target/bench");
     while let Some(argument) = arguments.next() {
         let mut value = || -> String {
             let value = arguments.next().unwrap_or_default();
@@ -67,12 +70,13 @@ pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
                 (effort, judge) = (QUICK, false);
                 passed_on.push(argument);
             }
+            "--history" => history = PathBuf::from(arguments.next().unwrap_or_default()),
             "--pairs" => effort.pairs = value().parse()?,
             "--seconds" => effort.seconds = value().parse()?,
             name if ROWS.iter().any(|(row, _)| *row == name) => wanted.push(argument),
             _ => {
                 let names: Vec<&str> = ROWS.iter().map(|(name, _)| *name).collect();
-                let usage = "usage: bench [--quick] [--pairs N] [--seconds N] [--against OTHER [--rounds N]] [ROW …]; rows:";
+                let usage = "usage: bench [--quick] [--pairs N] [--seconds N] [--history FOLDER] [--against OTHER [--rounds N]] [ROW …]; rows:";
                 return Err(format!("{usage} {}", names.join(", ")).into());
             }
         }
@@ -89,7 +93,9 @@ pub fn run(mut arguments: impl Iterator<Item = String>) -> Fallible<()> {
             eprintln!("{name}: {:.0} s", started.elapsed().as_secs_f64());
         }
     }
-    if print(&findings, judge) {
+    let all_met = print(&findings, judge);
+    history::add(&history, &findings, !judge)?;
+    if all_met {
         Ok(())
     } else {
         Err("a goal is missed".into())

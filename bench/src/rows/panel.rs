@@ -15,6 +15,7 @@ use crate::table::{Finding, Goal, Series};
 use garson::flow::admin::sign_in::{self as entrance, Origin, SignIn};
 use garson::flow::admin::{accounts, user_passwords};
 use garson_core::secret::Secret;
+use garson_store::engine::WorkProgress;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
 use std::collections::BTreeSet;
@@ -167,7 +168,7 @@ pub fn panel_postgres(effort: Effort) -> Fallible<Vec<Finding>> {
             shop::open(&filled.data)?,
             Engine::open(&target, &Options::default())?,
         );
-        client::runtime()?.block_on(copy::copy_all(&app.store, &engine))?;
+        client::runtime()?.block_on(copy::copy_all(&app.store, &engine, &WorkProgress::default()))?;
         Postgres::settle(&url)?;
         let key = std::fs::read_to_string(filled.data.join("master.key"))?;
         Ok(vec![
