@@ -70,7 +70,10 @@ fn span(json: &Value) -> CollectedSpan {
     assert!((1..=5).contains(&json["kind"].as_u64().unwrap()), "{json}");
     for attribute in json["attributes"].as_array().unwrap() {
         assert!(
-            attribute["key"].is_string() && attribute["value"]["stringValue"].is_string(),
+            attribute["key"].is_string()
+                && ["stringValue", "intValue"]
+                    .iter()
+                    .any(|kind| attribute["value"][kind].is_string()),
             "{json}"
         );
     }
@@ -223,6 +226,19 @@ async fn deliveries_do_not_wait_for_the_collector(backend: Backend) {
             .await
             .count("garson_trace_spans_dropped_total")
             >= 2.0
+    })
+    .await;
+    let counted = async |name: &str| Scrape::of(service.addr).await.count(name);
+    let (sent, dropped) = (
+        "garson_trace_spans_sent_total",
+        "garson_trace_spans_dropped_total",
+    );
+    let before = (counted(sent).await, counted(dropped).await);
+    let partial = json!({ "partialSuccess": { "rejectedSpans": "1", "errorMessage": "too old" } });
+    collector.set_default_response(CannedResponse::Body(200, partial.to_string()));
+    shop.order("accepted in part").await;
+    wait_until("a span is counted as dropped", async || {
+        counted(sent).await > before.0 && counted(dropped).await > before.1
     })
     .await;
     for answer in [

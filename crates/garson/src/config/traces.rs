@@ -4,6 +4,7 @@ use super::platforms::is_plain_address;
 use garson_core::secret::Secret;
 use http::HeaderValue;
 use serde::Deserialize;
+use url::Url;
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct TraceSettings {
@@ -20,10 +21,15 @@ impl TraceSettings {
 
     /// The first wrong setting, and what it may be.
     pub(super) fn first_wrong(&self) -> Option<(&'static str, &'static str)> {
-        if !self.endpoint.is_empty() && !is_plain_address(&self.endpoint) {
+        let is_bare = |text: &str| {
+            Url::parse(text).is_ok_and(|url| url.username().is_empty() && !url.path().contains("/v1/traces"))
+        };
+        let endpoint = &self.endpoint;
+        let is_fine = endpoint.is_empty() || (is_plain_address(endpoint) && is_bare(endpoint));
+        if !is_fine {
             return Some((
                 "traces.endpoint",
-                "empty, or an address such as http://127.0.0.1:4318",
+                "empty, or an address such as http://127.0.0.1:4318, to which /v1/traces is added",
             ));
         }
         if HeaderValue::from_str(self.authorization.expose()).is_err() {

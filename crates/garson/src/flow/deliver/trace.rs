@@ -8,6 +8,7 @@ use crate::telemetry::{Span, SpanId, SpanKind, Stopwatch, Trace, trace_header};
 use garson_core::delivery::UndeliveredReason;
 use garson_store::tables::deliveries::{Delivery, Outcome};
 use http::HeaderValue;
+use url::Url;
 
 /// An attempt of a traced order. Its span is below one for the whole delivery, which is added when that ends.
 pub struct AttemptTrace {
@@ -21,7 +22,11 @@ impl AttemptTrace {
     /// For an attempt that begins now; none if its order is not traced.
     pub fn of(app: &App, receiver: Receiver, delivery: &Delivery) -> Option<Self> {
         let trace = app.traces.of(delivery.order_id?)?;
-        let id = SpanId::of_delivery(delivery.id, receiver.endpoint);
+        let id = SpanId::of_delivery(
+            delivery.id,
+            receiver.endpoint,
+            delivery.attempts - delivery.failures,
+        );
         Some(Self {
             trace,
             delivery: id,
@@ -41,23 +46,30 @@ impl AttemptTrace {
             .below(self.delivery)
             .ending_now(&self.began)
             .with("garson.event_id", delivery.id)
-            .with("garson.attempt", delivery.attempts + 1)
-            .with("server.address", &target.origin)
+            .with_number("garson.attempt", delivery.attempts + 1)
             .failing(made.failure.as_ref().and_then(failure));
-        if let Some(status) = made.attempt.status {
-            attempt = attempt.with("http.response.status_code", status);
+        if let Ok(url) = Url::parse(&target.origin) {
+            attempt = attempt.with("server.address", url.host_str().unwrap_or_default());
+            attempt = attempt.with_number(
+                "server.port",
+                i64::from(url.port_or_known_default().unwrap_or_default()),
+            );
         }
-        app.traces.add(attempt);
+        if let Some(status) = made.attempt.status {
+            attempt = attempt.with_number("http.response.status_code", status);
+        }
         let failure = match end {
             Outcome::Delivered => None,
             Outcome::Failed { reason } => failure(reason),
-            _ => return,
+            _ => return app.traces.add(attempt),
         };
         let took = app.now().since(delivery.created_at);
         let delivered = Span::new(self.trace, self.delivery, "deliver", SpanKind::Producer)
             .lasting(delivery.created_at, took)
             .with("garson.event_id", delivery.id)
-            .failing(failure);
+            .failing(failure)
+            .covering(&attempt);
+        app.traces.add(attempt);
         app.traces.add(delivered);
     }
 }

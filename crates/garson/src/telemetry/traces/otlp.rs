@@ -1,6 +1,6 @@
 //! Spans as the OpenTelemetry protocol (OTLP) sends them over HTTP, in its JSON form: ids are hexadecimal, large numbers are strings.
 
-use super::span::{Span, SpanKind};
+use super::span::{Attribute, Span, SpanKind};
 use serde_json::{Value, json};
 
 /// The status of a span that failed.
@@ -17,7 +17,7 @@ pub fn body(spans: &[Span], node: &str) -> Vec<u8> {
     ];
     let resource: Vec<Value> = resource
         .iter()
-        .map(|(key, value)| attribute(key, value))
+        .map(|(key, value)| attribute(key, &Attribute::Text((*value).to_owned())))
         .collect();
     let request = json!({
         "resourceSpans": [{
@@ -58,8 +58,12 @@ fn span(span: &Span) -> Value {
     written
 }
 
-fn attribute(key: &str, value: &str) -> Value {
-    json!({ "key": key, "value": { "stringValue": value } })
+fn attribute(key: &str, value: &Attribute) -> Value {
+    let value = match value {
+        Attribute::Text(text) => json!({ "stringValue": text }),
+        Attribute::Number(number) => json!({ "intValue": number.to_string() }),
+    };
+    json!({ "key": key, "value": value })
 }
 
 fn kind(kind: SpanKind) -> u8 {

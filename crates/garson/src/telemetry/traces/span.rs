@@ -30,6 +30,13 @@ pub struct Link {
     pub span: u64,
 }
 
+/// What an attribute says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attribute {
+    Text(String),
+    Number(i64),
+}
+
 /// Something that took time.
 #[derive(Clone, Debug)]
 pub struct Span {
@@ -41,7 +48,7 @@ pub struct Span {
     /// Nanoseconds since 1970.
     pub start: u64,
     pub end: u64,
-    pub attributes: Vec<(&'static str, String)>,
+    pub attributes: Vec<(&'static str, Attribute)>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
     pub link: Option<Link>,
@@ -107,10 +114,12 @@ impl SpanId {
         Self::of(uuid_at(now))
     }
 
-    /// The delivery of an event to an endpoint.
+    /// The delivery of an event to an endpoint. One that was given up and begins again after so many attempts is another one.
     #[must_use]
-    pub fn of_delivery(event: EventId, endpoint: EndpointId) -> Self {
-        Self((Self::of(event.0).0 ^ Self::of(endpoint.0).0).max(1))
+    pub fn of_delivery(event: EventId, endpoint: EndpointId, attempts_before: i64) -> Self {
+        let mixed = Self::of(event.0).0 ^ Self::of(endpoint.0).0;
+        let round = u64::try_from(attempts_before).unwrap_or_default() << 32;
+        Self(mixed.wrapping_add(round).max(1))
     }
 
     /// An attempt at what has this id.
@@ -210,8 +219,23 @@ impl Span {
 
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
-        self.attributes.push((name, value.to_string()));
+        self.attributes.push((name, Attribute::Text(value.to_string())));
         self
+    }
+
+    #[must_use]
+    pub fn with_number(mut self, name: &'static str, value: i64) -> Self {
+        self.attributes.push((name, Attribute::Number(value)));
+        self
+    }
+
+    /// Ends no earlier than another span.
+    #[must_use]
+    pub fn covering(self, other: &Self) -> Self {
+        Self {
+            end: self.end.max(other.end),
+            ..self
+        }
     }
 
     #[must_use]

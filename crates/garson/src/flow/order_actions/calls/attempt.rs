@@ -68,7 +68,7 @@ impl Attempt<'_> {
                 .ending_now(&began)
                 .with("garson.provider", provider)
                 .with("garson.call_id", self.call.id)
-                .with("garson.attempt", self.call.attempts)
+                .with_number("garson.attempt", self.call.attempts)
                 .failing(verdict.failure().map(str::to_owned));
             app.traces.add(span);
         }
