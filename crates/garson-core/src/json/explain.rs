@@ -76,6 +76,9 @@ fn without_value(message: &str) -> String {
             None => format!("must be {}", plain_type(expected)),
         };
     }
+    if let Some((_, expected)) = split("unknown variant ") {
+        return format!("must be {expected}");
+    }
     match split("invalid value: ") {
         Some((_, expected)) => format!("must be {}", plain_type(expected)),
         None => message.to_owned(),
@@ -163,6 +166,10 @@ mod tests {
             (
                 "invalid value: string \"Ayşe\", expected a date",
                 "must be a date",
+            ),
+            (
+                "unknown variant `Ayşe`, expected one of `a`, `b`",
+                "must be one of `a`, `b`",
             ),
         ] {
             assert_eq!(said(message), plain, "{message}");

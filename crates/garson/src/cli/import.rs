@@ -28,7 +28,7 @@ Examples:
   garson import --from-api https://orders.example.com --key key-file --account owner@example.com --dry-run
   garson import --from-api https://orders.example.com --key key-file --account owner@example.com
 
-The command reads only. It can be interrupted and run again: what is here already is not imported twice, and what is new since
+It only reads from the other service. It can be interrupted and run again: what is here already is not imported twice, and what is new since
 comes along. Credentials of platforms cannot be read and are entered again; until then nothing is sent to a platform.
 docs/importing.md says more.")]
 pub struct ImportArgs {
@@ -81,7 +81,7 @@ fn key(file: Option<&Path>) -> Result<Secret<String>, CommandError> {
     match file {
         // The text may be the key itself, so it is not repeated.
         Some(file) if file.as_os_str() != "-" && !file.exists() => Err(CommandError(format!(
-            "--key names a file with the key, and there is no such file. The key itself does not belong into an argument: other \
+            "--key names a file with the key, and there is no such file. The key itself does not belong in an argument: other \
              users of this machine can read those. Use a file, - for standard input, or the variable {KEY_VARIABLE}"
         ))),
         Some(file) => read_secret(file),

@@ -16,7 +16,7 @@ pub struct Options {
     /// The data folder, with the SQLite database and the key file
     #[arg(long, global = true, value_name = "FOLDER")]
     pub data: Option<String>,
-    /// Use PostgreSQL instead: postgres://user@host/database. One with a password belongs into the variable
+    /// Use PostgreSQL instead: postgres://user@host/database. One with a password belongs in the variable
     /// GARSON_DATABASE_URL or garson.toml, since the process list shows arguments to other users of this machine
     #[arg(long, global = true, value_name = "URL", hide_env_values = true)]
     pub database_url: Option<String>,

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// The longest id that is read or shown.
 const MAX_ID: usize = 200;
+/// How many characters of other texts are shown.
+const MAX_SHOWN: usize = 40;
 
 /// A success.
 #[derive(Debug)]
@@ -110,9 +112,16 @@ pub fn id(value: &Value, field: &str) -> Result<String, String> {
         _ => return Err(format!("{field}: must be a text")),
     };
     if id.trim().is_empty() || id.len() > MAX_ID || id.chars().any(char::is_control) {
-        return Err(format!("{field}: must be a text of at most {MAX_ID} bytes"));
+        return Err(format!(
+            "{field}: must be a text of at most {MAX_ID} bytes, without control characters"
+        ));
     }
     Ok(id)
+}
+
+/// The beginning of a text, to show it.
+pub fn short(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
 }
 
 /// An id as a segment of a path.

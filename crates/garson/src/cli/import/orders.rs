@@ -1,6 +1,6 @@
 //! The orders: page by page, each page whole or not at all.
 
-use super::answer::{id, segment};
+use super::answer::{id, segment, short};
 use super::order::{self, NotImported};
 use super::pages::{ListPage, Pages};
 use super::shops::Shops;
@@ -160,7 +160,8 @@ impl Import<'_> {
             }
             Err(NotImported::UnknownPlatform(key)) => {
                 self.summary.note(format!(
-                    "an order was left out, because this service has no platform {key:?}"
+                    "an order was left out, because this service has no platform {:?}",
+                    short(&key)
                 ));
                 return Ok(None);
             }
@@ -210,7 +211,12 @@ impl Import<'_> {
         wanted: &HashSet<String>,
     ) -> Result<Vec<(String, Value)>, CommandError> {
         let mut found: HashMap<String, Value> = HashMap::new();
-        let complete = |value: &Value| value["items"].is_array() && value["amount"].is_object();
+        // A list may show parts of an order.
+        let complete = |value: &Value| {
+            let has = |field: &str| value.get(field).is_some();
+            let shows_content = value["items"].is_array() && value["amount"].is_object();
+            shows_content && ["customer", "payment", "timeline"].into_iter().all(has)
+        };
         let mut take = |values: Vec<Value>| {
             for value in values.into_iter().filter(complete) {
                 if let Ok(id) = id(&value, "id")

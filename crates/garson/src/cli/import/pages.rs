@@ -12,6 +12,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How many orders are asked for at once.
 const LIMIT: usize = 100;
+/// After more empty pages than this, the list has ended.
+const MAX_EMPTY_PAGES: u32 = 3;
 
 /// A page, its oldest order first.
 pub struct ListPage {
@@ -26,6 +28,8 @@ pub struct Pages<'a> {
     cursors: HashSet<String>,
     /// The hashes of the orders that came.
     seen: HashSet<u64>,
+    /// How many pages without an order came one after the other.
+    empty_pages: u32,
 }
 
 enum State {
@@ -44,6 +48,7 @@ impl<'a> Pages<'a> {
             state: State::Begin,
             cursors: HashSet::new(),
             seen: HashSet::new(),
+            empty_pages: 0,
         }
     }
 
@@ -66,8 +71,17 @@ impl<'a> Pages<'a> {
         let mut answer = self.source.get(&path).await?;
         let mut items = self.items(&mut answer)?;
         if items.is_empty() {
-            return Ok(None);
+            return match answer.prev {
+                // Some services have empty pages between others.
+                Some(prev) if self.empty_pages < MAX_EMPTY_PAGES && !self.cursors.contains(&prev) => {
+                    self.empty_pages += 1;
+                    self.state = State::Newer(prev);
+                    Box::pin(self.next()).await
+                }
+                _ => Ok(None),
+            };
         }
+        self.empty_pages = 0;
         if let Some(next) = answer.next.filter(|_| is_first) {
             // There are older ones.
             return self.collect(ListPage { items, path }, next).await;

@@ -1,6 +1,6 @@
 //! Businesses, restaurants and what belongs to them.
 
-use super::answer::{id, record, records, segment};
+use super::answer::{id, record, records, segment, short};
 use super::source::Source;
 use super::summary::{Summary, Tally};
 use crate::app::App;
@@ -347,7 +347,10 @@ impl Shop<'_> {
         summary.integrations.read += 1;
         let Some(provider) = provider(&shown.provider) else {
             summary.integrations.skipped += 1;
-            summary.note(format!("this service has no platform {:?}", shown.provider));
+            summary.note(format!(
+                "this service has no platform {:?}",
+                short(&shown.provider)
+            ));
             return Ok(());
         };
         let wanted = ImportedIntegration {

@@ -37,9 +37,9 @@ pub(super) fn find(
     kind: IdOf,
     theirs: &str,
 ) -> Result<Found<Uuid>, Fault> {
-    let same = (theirs.len() == 36)
-        .then(|| Uuid::parse_str(theirs).ok())
-        .flatten();
+    // Only one that reads the same here: other spellings of it may be other records there.
+    let same = Uuid::parse_str(theirs).ok();
+    let same = same.filter(|id| id.to_string() == theirs && !id.is_nil() && !id.is_max());
     let candidates = [same, Some(derived(account, kind, theirs))];
     let mut free = None;
     for id in candidates.into_iter().flatten() {
