@@ -35,6 +35,7 @@ mod partition;
 mod pipeline;
 mod pooler;
 mod postgres;
+mod progress;
 mod read;
 pub mod server_lock;
 mod session;
@@ -48,7 +49,8 @@ mod workers;
 mod write;
 
 pub use backup::{
-    BackupFormat, UNFINISHED, restore_for_a_look, restore_postgres, restore_sqlite, verify_backup,
+    BackupFormat, PreparedRestore, UNFINISHED, prepare_restore, restore_for_a_look, restore_postgres,
+    verify_backup,
 };
 pub use connect::accepts_any_certificate;
 pub use crash_check::{CrashCheck, Opener};
@@ -62,6 +64,7 @@ pub(crate) use migrate::{
 };
 pub use options::{Location, Options};
 pub use partition::Partition;
+pub use progress::WorkProgress;
 pub use stats::{Durations, Stats};
 pub use table_set::TableSet;
 pub use tx::{Hooks, Tx};
@@ -75,7 +78,6 @@ use limits::Limits;
 use server_lock::ServerLock;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use workers::Workers;
 
@@ -322,11 +324,11 @@ impl<H: Hooks> Engine<H> {
         .await
     }
 
-    /// Writes a backup into a new file while the database is in use. If `stopping` becomes true, it fails and leaves no file.
-    pub fn backup(&self, to: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
+    /// Writes a backup into a new file while the database is in use. If it is stopped, it fails and leaves no file.
+    pub fn backup(&self, to: &Path, progress: &WorkProgress) -> Result<(), StoreError> {
         match &self.location {
-            Location::Sqlite(path) => sqlite::backup(path, to, stopping),
-            Location::Postgres(url) => backup::dump_postgres(url, to, stopping),
+            Location::Sqlite(path) => sqlite::backup(path, to, progress),
+            Location::Postgres(url) => backup::dump_postgres(url, to, progress),
         }
     }
 

@@ -19,6 +19,7 @@ mod manual;
 mod options;
 mod print;
 mod privacy;
+mod progress;
 mod receive;
 mod restore;
 mod rotate;

@@ -2,8 +2,8 @@
 
 use super::filled::{fill, look};
 use crate::support::{
-    Backend, Outcome, Program, Scrape, TestStorage, block_on, command_after, prepared, program_run,
-    run_command, run_command_with, wait_until,
+    Backend, Outcome, Program, Scrape, TestStorage, block_on, command, command_after, on_postgres, prepared,
+    program_run, run_command, run_command_with, wait_until,
 };
 use std::path::{Path, PathBuf};
 
@@ -294,17 +294,109 @@ fn replaced_database_is_kept() {
         assert!(!server.printed().contains("unclean"), "{}", server.printed());
         server.terminate();
         assert!(server.ended().await);
-        // What was replaced has everything, with its log.
+        // What was replaced has everything, with its log, and can be restored too.
         let other = with_key_of(&storage);
-        for entry in std::fs::read_dir(storage.data()).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if let Some((original, _)) = name.split_once(".replaced-") {
-                std::fs::copy(&path, other.data().join(original)).unwrap();
-            }
-        }
+        let names = names_in(&storage.data());
+        let kept = names
+            .iter()
+            .find(|name| name.contains(".replaced-") && name.ends_with('Z'))
+            .unwrap();
+        assert!(names.contains(&format!("{kept}-wal")), "{names:?}");
+        let restored = restore(&other, &[], &storage.data().join(kept));
+        assert!(restored.success, "{restored:?}");
         let mut server = Program::serve(&other, &[]);
         assert_eq!(look(server.address().await, &key).await, newer);
+    });
+}
+
+#[test]
+fn nothing_is_replaced_by_what_cannot_be_used() {
+    let storage = TestStorage::new(Backend::Sqlite);
+    storage.create_account("one@example.com");
+    let before = files_of(&storage);
+    let foreign = storage.folder().join("foreign.db");
+    rusqlite::Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE a (b)")
+        .unwrap();
+    for (file, said) in [
+        (foreign, "no data of Garson"),
+        (storage.data().join("garson.db"), "the database itself"),
+    ] {
+        let refused = restore(&storage, &["--replace"], &file);
+        assert!(!refused.success && refused.err.contains(said), "{refused:?}");
+        assert_eq!(files_of(&storage), before);
+    }
+    // With another key, the backup is restored all the same, and says so.
+    let saved = backup_of(&storage);
+    let key = "8".repeat(64);
+    let stranger = TestStorage::new(Backend::Sqlite);
+    let arguments = ["restore", saved.to_str().unwrap()];
+    let restored = run_command_with(&stranger, &arguments, &[("GARSON_MASTER_KEY", &key)]);
+    assert!(
+        restored.success && restored.out.contains("master key could not be checked"),
+        "{restored:?}"
+    );
+}
+
+/// The contents of the data folder.
+fn files_of(storage: &TestStorage) -> Vec<(String, Vec<u8>)> {
+    let read = |name: String| {
+        let bytes = std::fs::read(storage.data().join(&name)).unwrap();
+        (name, bytes)
+    };
+    names_in(&storage.data()).into_iter().map(read).collect()
+}
+
+#[test]
+fn path_that_looks_like_a_uri_is_a_path() {
+    let storage = TestStorage::new(Backend::Sqlite);
+    storage.create_account("one@example.com");
+    let made = run_command(&storage, &["backup", "file:saved?mode=ro"]);
+    assert!(made.success, "{made:?}");
+    let names = names_in(storage.folder());
+    assert!(!names.iter().any(|name| name.contains("unfinished")), "{names:?}");
+    let verified = restore(
+        &storage,
+        &["--verify"],
+        &storage.folder().join("file:saved?mode=ro"),
+    );
+    assert!(
+        verified.success && verified.out.contains("1  accounts"),
+        "{verified:?}"
+    );
+}
+
+#[test]
+fn interrupted_verification_leaves_no_database() {
+    block_on(async {
+        let storage = TestStorage::new(Backend::Postgres);
+        storage.create_account("one@example.com");
+        let saved = backup_of(&storage);
+        // It restores, and then takes its time.
+        let tools = storage.folder().join("tools");
+        std::fs::create_dir(&tools).unwrap();
+        let slow = tools.join("pg_restore");
+        let script = "#!/bin/sh\nPATH=${PATH#*:}\npg_restore \"$@\" || exit\ncase \"$*\" in *--dbname*) touch restored; exec sleep 300; esac\n";
+        std::fs::write(&slow, script).unwrap();
+        std::fs::set_permissions(&slow, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+        let arguments = ["restore", "--verify", saved.to_str().unwrap()];
+        let mut program = Program::start(prepared(command(), &storage, &arguments, &[("PATH", &path)]));
+        let restored = storage.folder().join("restored");
+        wait_until("the backup is in the temporary database", async || {
+            restored.exists()
+        })
+        .await;
+        program.terminate();
+        assert!(!program.ended().await);
+        let left: i64 = on_postgres(&storage.database_url(), |client| {
+            let sql = "SELECT COUNT(*) FROM pg_database d WHERE datname LIKE 'garson\\_verify\\_%' \
+                       AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.datname = d.datname)";
+            client.query_one(sql, &[]).unwrap().get(0)
+        });
+        assert_eq!(left, 0);
+        assert!(program.printed().contains("interrupted"), "{}", program.printed());
     });
 }
 

@@ -14,11 +14,11 @@ use super::stats::Stats;
 use super::tx::{Hooks, Tx};
 use super::workers::Workers;
 use super::write::Writer;
+use crate::engine::progress::WorkProgress;
 use crate::error::StoreError;
 use session::SqliteSession;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Older versions have a bug in their write-ahead log that can corrupt a database.
 const OLDEST_VERSION: i32 = 3_051_003;
@@ -96,6 +96,6 @@ fn assert_version() -> Result<(), StoreError> {
 }
 
 /// Copies a database into a new file while it is in use.
-pub fn backup(from: &Path, to: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
-    backup::copy_sqlite(&SqliteSession::open(from)?.into_connection(), to, stopping)
+pub fn backup(from: &Path, to: &Path, progress: &WorkProgress) -> Result<(), StoreError> {
+    backup::copy_sqlite(&SqliteSession::open(from)?.into_connection(), to, progress)
 }

@@ -1,7 +1,9 @@
 //! Copies every row of a database into another, empty one.
 
 use crate::engine::in_list::marks;
-use crate::engine::{Insert, Location, Owned, Param, Partition, is_unfinished_copy, mark_unfinished_copy};
+use crate::engine::{
+    Insert, Location, Owned, Param, Partition, WorkProgress, is_unfinished_copy, mark_unfinished_copy,
+};
 use crate::store::Engine;
 use crate::tables::nodes;
 use crate::tables::row::{each, value};
@@ -48,7 +50,11 @@ pub async fn ensure_not_in_use(from: &Engine) -> Result<()> {
 
 /// Copies a consistent snapshot and returns the number of rows of each table. The target must be empty or the rest of an
 /// interrupted copy, which then starts over. Until the copy is complete, the target is marked as unusable.
-pub async fn copy_all(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u64)>> {
+pub async fn copy_all(
+    from: &Engine,
+    to: &Engine,
+    progress: &WorkProgress,
+) -> Result<Vec<(&'static str, u64)>> {
     let is_postgres = |engine: &Engine| matches!(engine.location(), Location::Postgres(_));
     let (from_postgres, to_postgres) = (is_postgres(from), is_postgres(to));
     to.write(Partition::COMMON, move |tx| prepare_target(tx, to_postgres))
@@ -71,10 +77,12 @@ pub async fn copy_all(from: &Engine, to: &Engine) -> Result<Vec<(&'static str, u
             if let Some((_, count)) = copied.iter_mut().find(|(name, _)| *name == table.name) {
                 *count += rows.len() as u64;
             }
+            let count = rows.len() as u64;
             to.write(Partition::COMMON, move |tx| {
                 write_chunk(tx, table, &rows, to_postgres)
             })
             .await?;
+            progress.add(count);
         }
         Ok::<_, StoreError>(copied)
     };

@@ -2,6 +2,7 @@
 
 use crate::batches::{note, noted};
 use crate::database::{Bench, until, within};
+use garson_store::engine::WorkProgress;
 use garson_store::{Engine, Location, Options, Partition, StoreErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +43,7 @@ pub async fn a_backup_holds_all_that_was_acknowledged(bench: &Bench) {
         let to = folder.path().join(format!("copy-{n}.db"));
         let before = bench.read(noted).await;
         let (engine, target) = (bench.engine.clone(), to.clone());
-        let copying = tokio::task::spawn_blocking(move || engine.backup(&target, &AtomicBool::new(false)));
+        let copying = tokio::task::spawn_blocking(move || engine.backup(&target, &WorkProgress::default()));
         within(Duration::from_secs(30), copying).await.unwrap().unwrap();
         files.push((to, before));
     }
@@ -198,7 +199,7 @@ pub async fn backup_is_renamed_when_complete(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("copy.db");
     let (engine, target) = (bench.engine.clone(), to.clone());
-    let copying = tokio::task::spawn_blocking(move || engine.backup(&target, &AtomicBool::new(false)));
+    let copying = tokio::task::spawn_blocking(move || engine.backup(&target, &WorkProgress::default()));
     let names = || -> Vec<String> {
         let entries = std::fs::read_dir(folder.path()).unwrap();
         entries
@@ -225,11 +226,11 @@ pub async fn backup_is_renamed_when_complete(bench: &Bench) {
 pub async fn failed_backup_leaves_no_file(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("no such folder").join("copy.db");
-    assert!(bench.engine.backup(&to, &AtomicBool::new(false)).is_err());
+    assert!(bench.engine.backup(&to, &WorkProgress::default()).is_err());
     // The name is taken while the copy is made: what has it stays.
     let to = folder.path().join("copy.db");
     std::os::unix::fs::symlink("nowhere", &to).unwrap();
-    let error = bench.engine.backup(&to, &AtomicBool::new(false)).unwrap_err();
+    let error = bench.engine.backup(&to, &WorkProgress::default()).unwrap_err();
     assert_eq!(error.kind, StoreErrorKind::Refused);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -238,12 +239,12 @@ pub async fn a_backup_overwrites_nothing(bench: &Bench) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("precious");
     std::fs::write(&to, "precious").unwrap();
-    let error = bench.engine.backup(&to, &AtomicBool::new(false)).unwrap_err();
+    let error = bench.engine.backup(&to, &WorkProgress::default()).unwrap_err();
     assert_eq!(error.kind, StoreErrorKind::Refused);
     assert_eq!(std::fs::read_to_string(&to).unwrap(), "precious");
     let itself = bench
         .engine
-        .backup(&bench.sqlite_path(), &AtomicBool::new(false))
+        .backup(&bench.sqlite_path(), &WorkProgress::default())
         .unwrap_err();
     assert_eq!(itself.kind, StoreErrorKind::Refused);
 }

@@ -13,7 +13,7 @@ use garson_core::order::{Actor, CallKind, TimelineLine};
 use garson_core::permission::RestaurantScope;
 use garson_core::restaurant::Package;
 use garson_core::secret::Secret;
-use garson_store::engine::Purpose;
+use garson_store::engine::{Purpose, WorkProgress};
 use garson_store::lists::search;
 use garson_store::tables::attempts;
 use garson_store::tables::attempts::Attempt;
@@ -174,7 +174,9 @@ pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
     for kind in [other, bench.kind] {
         let home = TestDatabase::new(kind);
         let target = Engine::open(&home.location(), &Options::default()).unwrap();
-        let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
+        let copied = copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+            .await
+            .unwrap();
         let there = dump::of(&target).await;
         for (table, rows) in copied {
             assert!(rows > 0, "the case has no row of {table}");
@@ -186,7 +188,7 @@ pub async fn copy_to_the_other_engine_is_complete(bench: &Bench) {
             assert!(!here[table].is_empty() && there[table].is_empty(), "{table}");
         }
         assert_eq!(there.len(), TABLES.len());
-        let again = copy::copy_all(&bench.engine, &target).await;
+        let again = copy::copy_all(&bench.engine, &target, &WorkProgress::default()).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(target);
     }
@@ -206,7 +208,7 @@ pub async fn non_empty_target_is_refused(bench: &Bench) {
             .await
             .unwrap();
         let before = dump::of(&target).await;
-        let refused = copy::copy_all(&bench.engine, &target).await;
+        let refused = copy::copy_all(&bench.engine, &target, &WorkProgress::default()).await;
         assert_eq!(
             refused.map(drop).map_err(|e| e.kind),
             Err(StoreErrorKind::Refused)
@@ -246,11 +248,13 @@ pub async fn an_interrupted_copy_is_refused_and_starts_over(bench: &Bench) {
         assert_eq!(refused.kind, StoreErrorKind::Refused);
         assert!(refused.to_string().contains("garson migrate"), "{refused}");
         let target = Engine::open(&home.location(), &as_target()).unwrap();
-        copy::copy_all(&bench.engine, &target).await.unwrap();
+        copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+            .await
+            .unwrap();
         drop(target);
         let opened = Engine::open(&home.location(), &Options::default()).unwrap();
         assert_eq!(dump::of(&opened).await, dump::of(&bench.engine).await);
-        let again = copy::copy_all(&bench.engine, &opened).await;
+        let again = copy::copy_all(&bench.engine, &opened, &WorkProgress::default()).await;
         assert_eq!(again.map(drop).map_err(|e| e.kind), Err(StoreErrorKind::Refused));
         drop(opened);
     }
@@ -284,7 +288,9 @@ pub async fn copy_is_a_consistent_snapshot(bench: &Bench) {
     });
     let home = TestDatabase::new(bench.kind);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    let copied = copy::copy_all(&bench.engine, &target).await.unwrap();
+    let copied = copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+        .await
+        .unwrap();
     stop.store(true, Ordering::SeqCst);
     assert!(writer.await.unwrap() > 0);
     let count = |name: &str| copied.iter().find(|(table, _)| *table == name).unwrap().1;
@@ -316,7 +322,9 @@ pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
     };
     let home = TestDatabase::new(bench.kind);
     let target = Engine::open(&home.location(), &slow).unwrap();
-    let refused = copy::copy_all(&bench.engine, &target).await.unwrap_err();
+    let refused = copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind, StoreErrorKind::Refused, "{refused}");
     drop(target);
     assert!(Engine::open(&home.location(), &Options::default()).is_err());
@@ -325,7 +333,9 @@ pub async fn copy_while_a_server_runs_is_not_finished(bench: &Bench) {
     // One that was killed has left its row, and is no hindrance.
     copy::ensure_not_in_use(&bench.engine).await.unwrap();
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::copy_all(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+        .await
+        .unwrap();
     drop(target);
 }
 
@@ -335,7 +345,9 @@ pub async fn nul_in_text_is_replaced_by_a_copy(bench: &Bench) {
     bench.write(|tx| create_account(tx, "nul\0nul").map(drop)).await;
     let home = TestDatabase::new(Kind::Postgres);
     let target = Engine::open(&home.location(), &as_target()).unwrap();
-    copy::copy_all(&bench.engine, &target).await.unwrap();
+    copy::copy_all(&bench.engine, &target, &WorkProgress::default())
+        .await
+        .unwrap();
     let accounts = target.read(garson_store::tables::accounts::list).await.unwrap();
     assert!(
         accounts[0].name.contains("nul\u{fffd}nul"),

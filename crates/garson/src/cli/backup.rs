@@ -1,6 +1,7 @@
 //! `garson backup`: a backup of the database while the service runs.
 
 use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::progress::{ShownProgress, Unit};
 use crate::app::backup_folder;
 use crate::app::key_file::prepare_folder;
 use crate::config::Settings;
@@ -8,6 +9,7 @@ use crate::flow::admin::audit::record_command;
 use crate::flow::upkeep::backups;
 use garson_core::audit::{RecordKind, Verb};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Makes a backup in a new file, or in the folder of the settings, where it replaces the oldest one.
 pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
@@ -18,12 +20,17 @@ pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
         ));
     }
     with_app(settings, |app| async move {
-        let is_in_folder = file.is_none();
-        let to = match file {
-            Some(file) => file,
+        let (is_in_folder, at) = (file.is_none(), app.now());
+        let (to, _lock) = match file {
+            Some(file) => (file, None),
             None => {
                 prepare_folder(&folder)?;
-                backup_folder::new_file(&folder, app.store.backup_format(), app.now())
+                let lock = backup_folder::try_lock(&folder)?.ok_or_else(|| {
+                    CommandError(format!("another backup is being made in {}", folder.display()))
+                })?;
+                backup_folder::remove_abandoned(&folder)?;
+                let file = backup_folder::new_file(&folder, app.store.backup_format(), at);
+                (file, Some(lock))
             }
         };
         record_command(
@@ -34,10 +41,14 @@ pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
         )
         .await
         .map_err(failed)?;
-        backups::make(&app, &to).await?;
+        let progress = Arc::default();
+        let shown = ShownProgress::start("backup", Unit::Bytes, &progress);
+        let made = backups::make(&app, &to, progress).await;
+        drop(shown);
+        made?;
         print_line(&format!("The database was copied to {}.", to.display()));
         if is_in_folder {
-            let removed = backup_folder::remove_old(&folder, app.settings.backup.keep)?;
+            let removed = backup_folder::remove_old(&folder, app.settings.backup.keep, at)?;
             if removed > 0 {
                 print_line(&format!("Old backups deleted: {removed}."));
             }

@@ -1,6 +1,7 @@
 //! `garson migrate --to`: all data in another database.
 
 use super::command::{CommandError, Outcome, print_line, with_app};
+use super::progress::{ShownProgress, Unit};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
@@ -9,6 +10,7 @@ use garson_store::engine::Purpose;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
 use std::path::Path;
+use std::sync::Arc;
 
 pub fn migrate(settings: &Settings, to: &str) -> Outcome {
     let target = target(to)?;
@@ -31,7 +33,11 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
             },
         )
         .map_err(|error| CommandError(format!("the target cannot be opened: {error}")))?;
-        for (table, rows) in copy::copy_all(&app.store, &engine).await? {
+        let progress = Arc::default();
+        let shown = ShownProgress::start("copy", Unit::Rows, &progress);
+        let copied = copy::copy_all(&app.store, &engine, &progress).await;
+        drop(shown);
+        for (table, rows) in copied? {
             print_line(&format!("{rows:>10}  {table}"));
         }
         print_line("Done. The new database needs the same master key as the old one.");

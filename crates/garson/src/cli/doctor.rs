@@ -13,8 +13,10 @@ use garson_core::time::Timestamp;
 use garson_store::engine::{MigrationKind, Schema};
 use garson_store::tables::{accounts, inbox, key_rotation};
 use garson_store::{Engine, Location, StoreError, Vault, vault};
+use rustix::fs::{Access, access};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 #[derive(Args)]
 pub struct DoctorArgs {
@@ -50,14 +52,19 @@ pub fn doctor(settings: Result<Settings, CommandError>, args: &DoctorArgs) -> Ou
 /// Mends what needs no decision, and says what it has done. What fails is found by the checks.
 fn fix(settings: &Settings, findings: &mut Findings) {
     if let Some((path, allowed)) = key_file::exposed(settings)
-        && let Ok(mode) = u32::from_str_radix(allowed, 8)
-        && std::fs::set_permissions(&path, Permissions::from_mode(mode)).is_ok()
+        && let Ok(allowed) = u32::from_str_radix(allowed, 8)
+        && let Ok(about) = std::fs::metadata(&path)
+        // Rights are taken away, never given.
+        && std::fs::set_permissions(&path, Permissions::from_mode(about.permissions().mode() & allowed)).is_ok()
     {
-        findings.note(&format!("mended: {} is private now", path.display()));
+        findings.note(&format!(
+            "mended: other users cannot read {} any more",
+            path.display()
+        ));
     }
     let folder = &settings.backup.folder;
     if !folder.as_os_str().is_empty() && !folder.exists() && key_file::prepare_folder(folder).is_ok() {
-        findings.note(&format!("mended: the folder {} is there now", folder.display()));
+        findings.note(&format!("mended: created the folder {}", folder.display()));
     }
 }
 
@@ -180,23 +187,50 @@ fn check_backups(settings: &Settings, now: Timestamp, findings: &mut Findings) {
         return;
     }
     let folder = backup.folder.display();
-    match backup_folder::list(&backup.folder) {
-        Err(error) => findings.wrong(&format!("backups: {folder} cannot be read: {error}")),
-        Ok(files) => match files.first() {
-            None => findings.note(&format!("backups: there is none in {folder} yet")),
-            // A backup may be in progress, or wait until the server is back.
-            Some(newest) if now.since(newest.made_at) > 2 * backup.every() => {
+    if matches!(settings.location(), Location::Postgres(_)) {
+        for program in ["pg_dump", "pg_restore"] {
+            if Command::new(program).arg("--version").output().is_err() {
                 findings.wrong(&format!(
-                    "backups: the newest one in {folder} is of {}",
-                    newest.made_at
+                    "backups: {program} is not installed (Debian: postgresql-client)"
                 ));
             }
-            Some(newest) => findings.good(&format!(
-                "backups: {} in {folder}, the newest of {}",
-                files.len(),
+        }
+    }
+    if !backup.folder.exists() {
+        findings.wrong(&format!(
+            "backups: the folder {folder} does not exist. If it is not on a disk that is missing, --fix creates it, and so does the server"
+        ));
+        return;
+    }
+    if let Err(error) = access(&backup.folder, Access::WRITE_OK | Access::EXEC_OK) {
+        findings.wrong(&format!(
+            "backups: {folder} cannot be written by this user: {error}"
+        ));
+    }
+    let files = match backup_folder::list(&backup.folder, now) {
+        Ok(files) => files,
+        Err(error) => return findings.wrong(&format!("backups: {folder} cannot be read: {error}")),
+    };
+    if let Some(future) = files.iter().find(|file| file.made_at > now) {
+        findings.wrong(&format!(
+            "backups: {} has a time in the future",
+            future.path.display()
+        ));
+    }
+    match files.first().filter(|file| file.made_at <= now) {
+        None => findings.note(&format!("backups: {folder} has none yet")),
+        // A backup may be in progress, or wait until the server is back.
+        Some(newest) if now.since(newest.made_at) > 2 * backup.every() => {
+            findings.wrong(&format!(
+                "backups: the newest one in {folder} is from {}",
                 newest.made_at
-            )),
-        },
+            ));
+        }
+        Some(newest) => findings.good(&format!(
+            "backups: {} in {folder}, the newest from {}",
+            files.len(),
+            newest.made_at
+        )),
     }
 }
 

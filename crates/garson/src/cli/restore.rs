@@ -2,13 +2,14 @@
 
 use super::command::{CommandError, Outcome, print_line, runtime};
 use super::doctor::check_key;
+use super::progress::{Unit, with_progress};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
 use crate::config::Settings;
 use clap::Args;
 use garson_core::clock::{Clock, SystemClock};
 use garson_store::engine::{
-    BackupFormat, Schema, restore_for_a_look, restore_postgres, restore_sqlite, sync_folder_of, verify_backup,
+    BackupFormat, Schema, UNFINISHED, prepare_restore, restore_for_a_look, restore_postgres, verify_backup,
 };
 use garson_store::upkeep::contents;
 use garson_store::{Engine, Location, StoreError};
@@ -29,34 +30,44 @@ pub struct RestoreArgs {
 
 pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
     let file = args.file.as_path();
-    let format = verify_backup(file)?;
+    let format = with_progress("verify", Unit::Bytes, |progress| verify_backup(file, progress))?;
     print_line(&format!("{} is readable and undamaged.", file.display()));
     let location = settings.location();
     match (format, &location, args.verify) {
-        (BackupFormat::Sqlite, _, true) => show(settings, &Location::Sqlite(file.to_owned())),
+        (BackupFormat::Sqlite, _, true) => show(settings, &Location::Sqlite(file.to_owned()))?.require(),
         (BackupFormat::Postgres, Location::Postgres(url), true) => {
-            let shown = restore_for_a_look(file, url, |url| Ok(show(settings, &Location::Postgres(url.clone()))));
-            shown.map_err(CommandError::from).and_then(|shown| shown)
+            let shown = with_progress("restore into a temporary database", Unit::Bytes, |progress| {
+                restore_for_a_look(file, url, progress, |url| {
+                    Ok(show(settings, &Location::Postgres(url.clone())))
+                })
+            });
+            shown??.require()
         }
         (BackupFormat::Postgres, Location::Sqlite(_), true) => {
             print_line("What it contains can be shown where database_url names a PostgreSQL server.");
             Ok(())
         }
         (BackupFormat::Sqlite, Location::Sqlite(database), false) => {
+            // Before anything is replaced.
+            let key = show(settings, &Location::Sqlite(file.to_owned()))?;
             restore_file(settings, file, database, args.replace)?;
-            finish(settings, &location)
+            finish(&key);
+            Ok(())
         }
         (BackupFormat::Postgres, Location::Postgres(url), false) => {
             match Engine::inspect(&location, &settings.storage_options()) {
                 Ok((_, Schema::None)) => {}
-                _ => {
+                Ok(_) => {
                     return Err(CommandError(
                         "the database in the settings is not empty: create a new one and name it as database_url".to_owned(),
                     ));
                 }
+                Err(error) => return Err(error.into()),
             }
-            restore_postgres(file, url)?;
-            finish(settings, &location)
+            with_progress("restore", Unit::Bytes, |progress| restore_postgres(file, url, progress))?;
+            let restored = |CommandError(why)| CommandError(format!("the backup was restored, but {why}"));
+            finish(&show(settings, &location).map_err(restored)?);
+            Ok(())
         }
         (BackupFormat::Sqlite, Location::Postgres(_), false) => Err(CommandError(
             "this is a backup of SQLite, and the settings name PostgreSQL: restore it without database_url, then move the data with \
@@ -72,43 +83,78 @@ pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
 /// Puts a file in place of the database. No server runs meanwhile.
 fn restore_file(settings: &Settings, backup: &Path, database: &Path, replaces: bool) -> Outcome {
     prepare_folder(&settings.data)?;
-    let lock = lock_data(settings)?;
-    let present: Vec<PathBuf> = ["", "-wal", "-shm"]
-        .into_iter()
-        .map(|suffix| with_suffix(database, suffix))
-        .filter(|path| path.symlink_metadata().is_ok())
-        .collect();
-    if !present.is_empty() && !replaces {
+    if let (Ok(backup), Ok(database)) = (backup.canonicalize(), database.canonicalize())
+        && backup == database
+    {
         return Err(CommandError(format!(
-            "{} exists: with --replace it is kept under another name",
-            database.display()
+            "{} is the database itself",
+            backup.display()
         )));
     }
+    let lock = lock_data(settings)?;
+    let present: Vec<&str> = ["", "-wal", "-shm"]
+        .into_iter()
+        .filter(|suffix| with_suffix(database, suffix).symlink_metadata().is_ok())
+        .collect();
+    if let Some(suffix) = present.first()
+        && !replaces
+    {
+        return Err(CommandError(format!(
+            "{} exists. Use --replace to keep it under another name and restore",
+            with_suffix(database, suffix).display()
+        )));
+    }
+    remove_abandoned(database)?;
+    let prepared = with_progress("restore", Unit::Bytes, |progress| {
+        prepare_restore(backup, database, progress)
+    })?;
     let time = SystemClock.now().to_string().replace(':', "-");
-    let aside = |path: &Path| with_suffix(path, &format!(".replaced-{time}"));
-    // The log first: a database without its log is older, but a log without its database is refused, not used.
-    for path in present.iter().rev() {
-        std::fs::rename(path, aside(path))?;
+    let kept = with_suffix(database, &format!(".replaced-{time}"));
+    let (from, to) = (
+        |suffix: &&str| with_suffix(database, suffix),
+        |suffix: &&str| with_suffix(&kept, suffix),
+    );
+    // The database first: a log without its database is refused at the next start, should this be interrupted, but a database without
+    // its log is an older one.
+    for suffix in &present {
+        std::fs::rename(from(suffix), to(suffix))?;
     }
-    if !present.is_empty() {
-        sync_folder_of(database)?;
-    }
-    if let Err(error) = restore_sqlite(backup, database) {
-        for path in &present {
-            std::fs::rename(aside(path), path)?;
+    if let Err(error) = prepared.finish() {
+        for suffix in present.iter().rev() {
+            std::fs::rename(to(suffix), from(suffix))?;
         }
         return Err(error.into());
     }
-    for path in &present {
+    if !present.is_empty() {
         print_line(&format!(
-            "{} is kept as {}.",
-            path.display(),
-            aside(path).display()
+            "The old database is kept as {}, with all files whose names begin like that.",
+            kept.display()
         ));
     }
     // What the last server has noted about the other database does not concern this one.
     if let Some(lock) = lock {
         lock.end()?;
+    }
+    Ok(())
+}
+
+/// Deletes what interrupted restores have left beside a database. The caller holds the lock.
+fn remove_abandoned(database: &Path) -> Outcome {
+    let (Some(folder), Some(name)) = (
+        database.parent(),
+        database.file_name().and_then(|name| name.to_str()),
+    ) else {
+        return Ok(());
+    };
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let found = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        if found.starts_with(&format!("{name}.")) && found.contains(UNFINISHED) {
+            std::fs::remove_file(&path)?;
+        }
     }
     Ok(())
 }
@@ -119,46 +165,58 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-fn finish(settings: &Settings, location: &Location) -> Outcome {
-    show(settings, location)?;
+fn finish(key: &KeyCheck) {
+    if let Err(why) = &key.0 {
+        print_line(&format!(
+            "Before you start the service: the master key could not be checked: {why}"
+        ));
+    }
     print_line(
         "The backup is restored. Start the service; it may send events again that it had delivered after the backup.",
     );
-    Ok(())
 }
 
-/// Shows what a database contains. Fails if something is missing in it, or if it needs another master key.
-fn show(settings: &Settings, location: &Location) -> Outcome {
-    let (store, schema) = Engine::inspect(location, &settings.storage_options())?;
-    match schema {
-        Schema::None => return Err(CommandError("it contains no data of Garson".to_owned())),
-        Schema::Older(_) => {
-            print_line("It is of an earlier version and will be migrated at the next start.");
-            return Ok(());
-        }
-        Schema::Current { .. } => {}
+/// Whether the configured master key is the one of a database, or why that is not so.
+struct KeyCheck(Result<(), String>);
+
+impl KeyCheck {
+    fn require(self) -> Outcome {
+        self.0
+            .map_err(|why| CommandError(format!("the master key could not be checked: {why}")))
     }
+}
+
+/// Shows what a database contains. Fails if something is missing in it.
+fn show(settings: &Settings, location: &Location) -> Result<KeyCheck, CommandError> {
+    let (store, schema) = Engine::inspect(location, &settings.storage_options())?;
     runtime()?.block_on(async {
-        let found = contents::read(&store).await?;
-        print_line(&format!("{:>10}  accounts", found.accounts));
-        print_line(&format!("{:>10}  restaurants", found.restaurants));
-        print_line(&format!("{:>10}  orders", found.orders));
-        print_line(&format!("{:>10}  events", found.events));
-        if let Some(at) = found.newest_order_at {
-            print_line(&format!("The newest order is of {at}."));
+        match schema {
+            Schema::None => return Err(CommandError("it contains no data of Garson".to_owned())),
+            Schema::Older(_) => print_line(
+                "It is from an earlier version and will be migrated at the next start. Its contents are not counted.",
+            ),
+            Schema::Current { .. } => count(&store).await?,
         }
-        if found.incomplete_orders > 0 {
-            let message = format!("{} orders have no contents", found.incomplete_orders);
-            return Err(CommandError(StoreError::corrupt(message).to_string()));
+        let key = check_key(settings, &store).await;
+        if key.is_ok() {
+            print_line("The configured master key is the one it was encrypted with.");
         }
-        match check_key(settings, &store).await {
-            Ok(()) => {
-                print_line("The configured master key is the one it was encrypted with.");
-                Ok(())
-            }
-            Err(why) => Err(CommandError(format!(
-                "it is readable, but needs another master key: {why}"
-            ))),
-        }
+        Ok(KeyCheck(key))
     })
+}
+
+async fn count(store: &Engine) -> Outcome {
+    let found = contents::read(store).await?;
+    print_line(&format!("{:>10}  accounts", found.accounts));
+    print_line(&format!("{:>10}  restaurants", found.restaurants));
+    print_line(&format!("{:>10}  orders", found.orders));
+    print_line(&format!("{:>10}  events", found.events));
+    if let Some(at) = found.newest_order_at {
+        print_line(&format!("The newest order is from {at}."));
+    }
+    if found.incomplete_orders > 0 {
+        let message = format!("{} orders have no contents", found.incomplete_orders);
+        return Err(CommandError(StoreError::corrupt(message).to_string()));
+    }
+    Ok(())
 }

@@ -18,6 +18,11 @@ impl Draft {
     /// An empty file beside the one that it is to become, which must not exist.
     pub fn of(to: &Path) -> Result<Self, StoreError> {
         refuse_existing(to)?;
+        Self::beside(to)
+    }
+
+    /// The same; the other file must be gone when this one is finished.
+    pub fn beside(to: &Path) -> Result<Self, StoreError> {
         let mut name = to.as_os_str().to_owned();
         name.push(format!(".{}{UNFINISHED}", uuid::Uuid::now_v7().simple()));
         let path = PathBuf::from(name);
@@ -32,11 +37,21 @@ impl Draft {
         &self.path
     }
 
-    /// Makes it durable and gives it its name.
-    pub fn finish(self) -> Result<(), StoreError> {
+    /// What it is to become.
+    pub fn to(&self) -> &Path {
+        &self.to
+    }
+
+    /// Makes its contents durable.
+    pub fn sync(&self) -> Result<(), StoreError> {
         File::open(&self.path)
             .and_then(|file| file.sync_all())
-            .map_err(|error| cannot_write(&self.path, error))?;
+            .map_err(|error| cannot_write(&self.path, error))
+    }
+
+    /// Makes it durable and gives it its name.
+    pub fn finish(self) -> Result<(), StoreError> {
+        self.sync()?;
         refuse_existing(&self.to)?;
         std::fs::rename(&self.path, &self.to).map_err(|error| cannot_write(&self.to, error))?;
         sync_folder_of(&self.to)
@@ -59,6 +74,6 @@ fn refuse_existing(to: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub fn cannot_write(path: &Path, error: std::io::Error) -> StoreError {
+fn cannot_write(path: &Path, error: std::io::Error) -> StoreError {
     StoreError::unavailable(format!("{} cannot be written", path.display())).caused_by(error)
 }

@@ -1,13 +1,13 @@
 //! PostgreSQL's own programs for backups. They get the server and the password by environment variables: other users of the machine
 //! can read arguments.
 
+use crate::engine::progress::WorkProgress;
 use crate::error::StoreError;
 use garson_core::secret::Secret;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
@@ -90,7 +90,7 @@ impl PgTools {
     }
 
     /// Writes an archive of the database: one snapshot of it.
-    pub fn dump(&self, to: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
+    pub fn dump(&self, to: &Path, progress: &WorkProgress) -> Result<(), StoreError> {
         let arguments = [
             "--format=custom".into(),
             "--no-owner".into(),
@@ -100,17 +100,17 @@ impl PgTools {
             self.target(),
             with_path("--file=", to),
         ];
-        self.run("pg_dump", &arguments, Some(to), stopping)
+        self.run("pg_dump", &arguments, Some(to), progress)
     }
 
     /// Reads an archive to its end.
-    pub fn read_through(&self, archive: &Path, stopping: &AtomicBool) -> Result<(), StoreError> {
-        let arguments = ["--file=/dev/null".into(), archive.into()];
-        self.run("pg_restore", &arguments, None, stopping)
+    pub fn read_through(&self, archive: &Path, progress: &WorkProgress) -> Result<(), StoreError> {
+        let arguments = ["--file=/dev/null".into(), "--".into(), archive.into()];
+        self.run("pg_restore", &arguments, None, progress)
     }
 
     /// Restores an archive in one transaction.
-    pub fn restore(&self, archive: &Path) -> Result<(), StoreError> {
+    pub fn restore(&self, archive: &Path, progress: &WorkProgress) -> Result<(), StoreError> {
         let arguments = [
             "--single-transaction".into(),
             "--exit-on-error".into(),
@@ -118,9 +118,10 @@ impl PgTools {
             "--no-privileges".into(),
             "--no-password".into(),
             self.target(),
+            "--".into(),
             archive.into(),
         ];
-        self.run("pg_restore", &arguments, None, &AtomicBool::new(false))
+        self.run("pg_restore", &arguments, None, progress)
     }
 
     /// Creates an empty database on the same server, which is removed when the result is dropped.
@@ -131,7 +132,7 @@ impl PgTools {
             "--encoding=UTF8".into(),
             name.into(),
         ];
-        self.run("createdb", &arguments, None, &AtomicBool::new(false))?;
+        self.run("createdb", &arguments, None, &WorkProgress::default())?;
         Ok(TemporaryDatabase(Self {
             variables: self.variables,
             database: name.to_owned(),
@@ -150,7 +151,7 @@ impl PgTools {
         program: &'static str,
         arguments: &[OsString],
         grows: Option<&Path>,
-        stopping: &AtomicBool,
+        progress: &WorkProgress,
     ) -> Result<(), StoreError> {
         let mut child = Command::new(program)
             .args(arguments)
@@ -163,13 +164,14 @@ impl PgTools {
         let messages = child.stderr.take();
         let (ended, text) = std::thread::scope(|scope| {
             let reading = scope.spawn(|| messages.map(read_messages).unwrap_or_default());
-            let ended = wait(&mut child, program, grows, stopping);
+            let ended = wait(&mut child, program, grows, progress);
             (ended, reading.join().unwrap_or_default())
         });
         if ended? {
             return Ok(());
         }
-        let text = text.trim();
+        // It begins with the name of the program.
+        let text = text.trim().trim_start_matches(program).trim_start_matches(": ");
         let message = if text.is_empty() {
             "it failed without a message"
         } else {
@@ -196,18 +198,18 @@ impl Drop for TemporaryDatabase {
             "--force".into(),
             OsString::from(&self.0.database),
         ];
-        if let Err(error) = self.0.run("dropdb", &arguments, None, &AtomicBool::new(false)) {
+        if let Err(error) = self.0.run("dropdb", &arguments, None, &WorkProgress::default()) {
             tracing::error!(%error, database = self.0.database, "a temporary database could not be removed");
         }
     }
 }
 
-/// Waits until a program has ended, and returns whether it has succeeded. It is killed if `stopping` becomes true, or if its file stops growing.
+/// Waits until a program has ended, and returns whether it has succeeded. It is killed if it is stopped, or if its file stops growing.
 fn wait(
     child: &mut Child,
     program: &'static str,
     grows: Option<&Path>,
-    stopping: &AtomicBool,
+    progress: &WorkProgress,
 ) -> Result<bool, StoreError> {
     let size = || {
         grows
@@ -221,9 +223,10 @@ fn wait(
         }
         if size() != known {
             (known, since) = (size(), Instant::now());
+            progress.set(known, None);
         }
         let is_stalled = grows.is_some() && since.elapsed() >= STALLED;
-        if is_stalled || stopping.load(Ordering::Relaxed) {
+        if is_stalled || progress.is_stopping() {
             // It may have ended meanwhile.
             let _ = child.kill();
             child.wait().map_err(|error| cannot_run(program, error))?;

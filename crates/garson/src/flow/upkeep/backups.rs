@@ -6,42 +6,39 @@ use crate::app::key_file::prepare_folder;
 use crate::config::BackupSettings;
 use garson_core::clock::Clock;
 use garson_core::time::Timestamp;
+use garson_store::engine::WorkProgress;
 use garson_store::{Engine, StoreError};
-use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often it is looked whether a backup is due.
 const LOOK: Duration = Duration::from_secs(10);
 /// The pause after a backup that failed.
 const RETRY: Duration = Duration::from_secs(600);
-/// Held while a backup is made in the folder: several nodes may have it.
-const LOCK: &str = "garson-backup.lock";
 
 /// Stops a backup whose maker is gone.
-struct StopOnDrop(Arc<AtomicBool>);
+struct StopOnDrop(Arc<WorkProgress>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.stop();
     }
 }
 
-/// Makes a backup in a new file.
-pub async fn make(app: &App, to: &Path) -> Result<(), StoreError> {
+/// Makes a backup in a new file. It is stopped when its result is no longer awaited.
+pub async fn make(app: &App, to: &Path, progress: Arc<WorkProgress>) -> Result<(), StoreError> {
     let (store, to) = (app.store.clone(), to.to_owned());
-    in_background(move |stopping| store.backup(&to, stopping)).await
+    in_background(progress, move |progress| store.backup(&to, progress)).await
 }
 
-/// Does work with files on a thread of its own: a network disk may hang. The flag is set when the result is no longer awaited.
+/// Does work with files on a thread of its own: a network disk may hang.
 async fn in_background<T: Send + 'static>(
-    work: impl FnOnce(&AtomicBool) -> Result<T, StoreError> + Send + 'static,
+    progress: Arc<WorkProgress>,
+    work: impl FnOnce(&WorkProgress) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
-    let stopping = Arc::new(AtomicBool::new(false));
-    let _guard = StopOnDrop(Arc::clone(&stopping));
-    tokio::task::spawn_blocking(move || work(&stopping))
+    let _guard = StopOnDrop(Arc::clone(&progress));
+    tokio::task::spawn_blocking(move || work(&progress))
         .await
         .unwrap_or_else(|error| Err(StoreError::internal("the backup panicked").caused_by(error)))
 }
@@ -82,14 +79,14 @@ async fn step(app: &App) -> Result<(), StoreError> {
         store: app.store.clone(),
         clock: Arc::clone(&app.clock),
     };
-    let (scheduled, newest) = in_background(move |_| {
+    let (scheduled, newest) = in_background(Arc::default(), move |_| {
         let newest = scheduled.newest()?;
         Ok((scheduled, newest))
     })
     .await?;
     app.newest_backup.set(newest);
     if scheduled.is_due(newest) {
-        let newest = in_background(move |stopping| scheduled.make(stopping)).await?;
+        let newest = in_background(Arc::default(), move |progress| scheduled.make(progress)).await?;
         app.newest_backup.set(newest);
     }
     Ok(())
@@ -112,25 +109,24 @@ impl Scheduled {
     }
 
     /// Makes a backup and deletes the oldest ones, unless another node has just done it or is doing it. Returns when the newest was made.
-    fn make(&self, stopping: &AtomicBool) -> Result<Option<Timestamp>, StoreError> {
+    fn make(&self, progress: &WorkProgress) -> Result<Option<Timestamp>, StoreError> {
         let folder = self.settings.folder.as_path();
         prepare_folder(folder).map_err(|error| StoreError::unavailable(error.0))?;
-        let lock = File::create(folder.join(LOCK)).map_err(|error| self.unusable(error))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return self.newest(),
-            Err(TryLockError::Error(error)) => return Err(self.unusable(error)),
-        }
+        let Some(_lock) = backup_folder::try_lock(folder).map_err(|error| self.unusable(error))? else {
+            return self.newest();
+        };
         let newest = self.newest()?;
         if !self.is_due(newest) {
             return Ok(newest);
         }
+        backup_folder::remove_abandoned(folder).map_err(|error| self.unusable(error))?;
         let began = Instant::now();
-        let file = backup_folder::new_file(folder, self.store.backup_format(), self.clock.now());
-        self.store.backup(&file, stopping)?;
+        let at = self.clock.now();
+        let file = backup_folder::new_file(folder, self.store.backup_format(), at);
+        self.store.backup(&file, progress)?;
         let bytes = std::fs::metadata(&file).map_or(0, |about| about.len());
-        let removed =
-            backup_folder::remove_old(folder, self.settings.keep).map_err(|error| self.unusable(error))?;
+        let removed = backup_folder::remove_old(folder, self.settings.keep, at)
+            .map_err(|error| self.unusable(error))?;
         let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         tracing::info!(file = %file.display(), bytes, milliseconds, removed, "made a backup");
         self.newest()

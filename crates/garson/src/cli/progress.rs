@@ -1,0 +1,177 @@
+//! Shows how far a long command is: on a terminal a line that is redrawn, elsewhere a line every few seconds. What takes less than a
+//! second shows nothing. On standard error, because standard output is for results.
+
+use garson_store::engine::WorkProgress;
+use std::fmt;
+use std::io::{IsTerminal, Write, stderr};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+
+const FIRST: Duration = Duration::from_secs(1);
+const REDRAWN: Duration = Duration::from_millis(200);
+const REPEATED: Duration = Duration::from_secs(10);
+const BAR: u64 = 30;
+
+/// What is counted.
+#[derive(Clone, Copy)]
+pub enum Unit {
+    Bytes,
+    Rows,
+}
+
+/// Shows progress until it is dropped. Meanwhile Ctrl-C and SIGTERM stop the work in an orderly way, and end the process the second time.
+pub struct ShownProgress {
+    ended: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ShownProgress {
+    pub fn start(what: &'static str, unit: Unit, progress: &Arc<WorkProgress>) -> Self {
+        let (ended, until) = oneshot::channel();
+        let progress = Arc::clone(progress);
+        let thread = std::thread::spawn(move || {
+            // Without it, the work goes on all the same.
+            if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
+                let _ = runtime.block_on(show(what, unit, &progress, until));
+            }
+        });
+        Self {
+            ended: Some(ended),
+            thread: Some(thread),
+        }
+    }
+}
+
+async fn show(
+    what: &str,
+    unit: Unit,
+    progress: &WorkProgress,
+    mut until: oneshot::Receiver<()>,
+) -> std::io::Result<()> {
+    let (mut interrupted, mut terminated) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (on_terminal, began, mut pause) = (stderr().is_terminal(), Instant::now(), FIRST);
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut until => break,
+            _ = interrupted.recv() => stop(progress),
+            _ = terminated.recv() => stop(progress),
+            () = tokio::time::sleep(pause) => {
+                let line = line(what, unit, progress.get(), began.elapsed(), on_terminal);
+                if on_terminal {
+                    write!(stderr(), "\r\x1b[K{line}")?;
+                } else {
+                    writeln!(stderr(), "{line}")?;
+                }
+                stderr().flush()?;
+                pause = if on_terminal { REDRAWN } else { REPEATED };
+            }
+        }
+    }
+    if on_terminal && began.elapsed() >= FIRST {
+        write!(stderr(), "\r\x1b[K")?;
+    }
+    Ok(())
+}
+
+fn stop(progress: &WorkProgress) {
+    if progress.is_stopping() {
+        std::process::exit(130);
+    }
+    progress.stop();
+}
+
+/// Shows the progress of work on this thread.
+pub fn with_progress<T>(what: &'static str, unit: Unit, work: impl FnOnce(&WorkProgress) -> T) -> T {
+    let progress = Arc::default();
+    let _shown = ShownProgress::start(what, unit, &progress);
+    work(&progress)
+}
+
+impl Drop for ShownProgress {
+    fn drop(&mut self) {
+        drop(self.ended.take());
+        if let Some(thread) = self.thread.take() {
+            // It has shown nothing more, which is all.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn line(what: &str, unit: Unit, (done, total): (u64, Option<u64>), took: Duration, with_bar: bool) -> String {
+    let took = Took(took);
+    let Some(total) = total else {
+        return match done {
+            0 => format!("{what}: {took}"),
+            _ => format!("{what}: {} in {took}", amount(done, unit)),
+        };
+    };
+    let done = done.min(total);
+    let percent = u128::from(done) * 100 / u128::from(total.max(1));
+    let amounts = format!(
+        "{percent} %, {} of {}, {took}",
+        amount(done, unit),
+        amount(total, unit)
+    );
+    if !with_bar {
+        return format!("{what}: {amounts}");
+    }
+    let full = usize::try_from(percent * u128::from(BAR) / 100).unwrap_or_default();
+    let bar = "█".repeat(full) + &"·".repeat(BAR as usize - full);
+    format!("{what}: {bar} {amounts}")
+}
+
+fn amount(count: u64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes if count < 10_000_000 => format!("{} kB", count / 1_000),
+        Unit::Bytes => format!("{} MB", count / 1_000_000),
+        Unit::Rows => format!("{count} rows"),
+    }
+}
+
+struct Took(Duration);
+
+impl fmt::Display for Took {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        match seconds {
+            0..120 => write!(f, "{seconds} s"),
+            _ => write!(f, "{} min {} s", seconds / 60, seconds % 60),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_shows_how_far_it_is() {
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            line("backup", Unit::Bytes, (0, None), second, true),
+            "backup: 1 s"
+        );
+        assert_eq!(
+            line("copy", Unit::Rows, (7, None), second * 130, false),
+            "copy: 7 rows in 2 min 10 s"
+        );
+        let half = line(
+            "backup",
+            Unit::Bytes,
+            (50_000_000, Some(100_000_000)),
+            second,
+            false,
+        );
+        assert_eq!(half, "backup: 50 %, 50 MB of 100 MB, 1 s");
+        for done in [0, 1, 99, 100, 250] {
+            let line = line("x", Unit::Rows, (done, Some(100)), second, true);
+            assert_eq!(line.matches(['█', '·']).count(), 30, "{line}");
+        }
+    }
+}
