@@ -75,9 +75,10 @@ pub(super) fn copy_sqlite(source: &Connection, to: &Path, progress: &WorkProgres
 fn copy_into(source: &Connection, draft: &Draft, progress: &WorkProgress) -> Result<(), StoreError> {
     // One snapshot: without it, each commit of another connection restarts the copy, and on a busy server it would never end.
     source.execute_batch("BEGIN; SELECT COUNT(*) FROM sqlite_schema")?;
-    // A path that looks like a URI must not be taken for one.
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut target = Connection::open_with_flags(draft.path(), flags)?;
+    // A path that looks like a URI would be taken for one.
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut target = Connection::open_with_flags(uri(draft.path()), flags)?;
     let copy = Backup::new(source, &mut target)?;
     while copy.step(PAGES)? != StepResult::Done {
         let state = copy.progress();

@@ -37,6 +37,13 @@ fn order(number: usize) -> Value {
     })
 }
 
+/// An order of which a list shows everything.
+fn complete_order(number: usize) -> Value {
+    let mut order = order(number);
+    order["timeline"] = json!([]);
+    order
+}
+
 fn list_item(order: &Value) -> Value {
     let mut item = order.clone();
     for part in ["items", "amount", "payment", "customer"] {
@@ -130,7 +137,7 @@ async fn a_page_with_an_unreadable_order_is_not_imported(backend: Backend) {
         if first > 6 {
             return success(&json!({ "data": [], "paging": { "next": null, "prev": null } }));
         }
-        let mut items: Vec<Value> = (first..first + 3).rev().map(order).collect();
+        let mut items: Vec<Value> = (first..first + 3).rev().map(complete_order).collect();
         if first == 4 {
             items[1]["amount"]["total"] = json!("yüz lira, Ayşe");
         }
@@ -197,17 +204,17 @@ fn answers_that_are_no_orders_are_named() {
 fn pages_without_end_are_noticed() {
     crate::support::block_on(async {
         let same_cursor = |_: &ReceivedRequest| {
-            success(&json!({ "data": [order(1)], "paging": { "next": null, "prev": "1" } }))
+            success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": "1" } }))
         };
         fails(same_cursor, &["no end"]).await;
         let other_cursors = |request: &ReceivedRequest| {
             let next = number(request.path(), "cursor=").unwrap_or(0) + 1;
-            success(&json!({ "data": [order(1)], "paging": { "next": null, "prev": next.to_string() } }))
+            success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": next.to_string() } }))
         };
         fails(other_cursors, &["no end"]).await;
         let backwards = |request: &ReceivedRequest| {
             let next = number(request.path(), "cursor=").unwrap_or(0) + 1;
-            success(&json!({ "data": [order(1)], "paging": { "next": next.to_string(), "prev": null } }))
+            success(&json!({ "data": [complete_order(1)], "paging": { "next": next.to_string(), "prev": null } }))
         };
         fails(backwards, &["no end"]).await;
     });
@@ -232,7 +239,7 @@ fn a_busy_service_is_asked_again() {
             move |_| match attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
                 0 => answer(429, "application/json", "retry-after: 2\r\n", "{}"),
                 1 => answer(503, "text/html", "", "<html>"),
-                2 => success(&json!({ "data": [order(1)], "paging": { "next": null, "prev": "1" } })),
+                2 => success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": "1" } })),
                 _ => success(&json!({ "data": [], "paging": { "next": null, "prev": "1" } })),
             },
         )
