@@ -209,12 +209,16 @@ fn pages_without_end_are_noticed() {
         fails(same_cursor, &["no end"]).await;
         let other_cursors = |request: &ReceivedRequest| {
             let next = number(request.path(), "cursor=").unwrap_or(0) + 1;
-            success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": next.to_string() } }))
+            success(
+                &json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": next.to_string() } }),
+            )
         };
         fails(other_cursors, &["no end"]).await;
         let backwards = |request: &ReceivedRequest| {
             let next = number(request.path(), "cursor=").unwrap_or(0) + 1;
-            success(&json!({ "data": [complete_order(1)], "paging": { "next": next.to_string(), "prev": null } }))
+            success(
+                &json!({ "data": [complete_order(1)], "paging": { "next": next.to_string(), "prev": null } }),
+            )
         };
         fails(backwards, &["no end"]).await;
     });
@@ -239,7 +243,9 @@ fn a_busy_service_is_asked_again() {
             move |_| match attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
                 0 => answer(429, "application/json", "retry-after: 2\r\n", "{}"),
                 1 => answer(503, "text/html", "", "<html>"),
-                2 => success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": "1" } })),
+                2 => {
+                    success(&json!({ "data": [complete_order(1)], "paging": { "next": null, "prev": "1" } }))
+                }
                 _ => success(&json!({ "data": [], "paging": { "next": null, "prev": "1" } })),
             },
         )
