@@ -142,20 +142,20 @@ def haproxy_restarted(services):
 
 def garson_rolling_restart(services):
     """The three nodes are stopped with SIGTERM and started again, one after the other."""
-    for machine in services.nodes:
+    for machine in services.nodes.machines:
         machine.stop("garson")
-        services.start_garson(machine)
-        wait_until(f"Garson on {machine.name} is ready", lambda machine=machine: services.garson_is_ready(machine), 90)
+        services.nodes.start(machine)
+        services.nodes.await_ready(machine)
         # Until HAProxy has noticed.
         time.sleep(3)
 
 
 def garson_killed(services):
     """kill -9 of a node, which is back after the others have removed it."""
-    machine = services.nodes[0]
+    machine = services.nodes.machines[0]
     machine.kill("garson")
     time.sleep(20)
-    services.start_garson(machine)
+    services.nodes.start(machine)
 
 
 FAULTS = {

@@ -12,11 +12,12 @@ import sys
 import time
 import traceback
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+PARTS = pathlib.Path(__file__).parent
+sys.path[:0] = [str(PARTS), str(PARTS.parent / "order_ledger")]
 from checks import LedgerReader, await_deliveries, listed_orders, measure
 from faults import FAULTS
 from machines import Failed, read_machines, wait_until
-from services import GARSON, LEDGER, LOOP_WAIT, PARTS, RETRY_TIMEOUT, TTL, Services
+from services import LOOP_WAIT, RETRY_TIMEOUT, TTL, Services
 
 # Seconds with orders before the fault, and after everything is complete again.
 BEFORE, AFTER = 8, 8
@@ -65,29 +66,26 @@ class Run:
 
     def all(self):
         began = time.monotonic()
-        self.services.start_ledger()
+        self.services.nodes.start_ledger(self.work / "ledger.jsonl")
         self.services.start()
-        self.services.create_account()
+        self.services.nodes.create_account()
         print(f"everything runs after {time.monotonic() - began:.0f} s", flush=True)
         for number, name in enumerate(self.given.faults):
             self.one(f"{name}-{number}", name)
         # Once more over all faults, so that a later one has not lost what an earlier one left.
-        lost = self.ledger.acknowledged.keys() - listed_orders(self.services).keys()
+        lost = self.ledger.acknowledged.keys() - listed_orders(self.services.nodes).keys()
         if lost:
             self.failures.append(f"at the end, {len(lost)} acknowledged orders are missing: {sorted(lost)[:5]}")
         self.services.check_running()
 
     def one(self, label, name):
-        services, client = self.services, self.services.client
+        services = self.services
         print(f"{name}: {FAULTS[name].__doc__}", flush=True)
         counts = len(self.ledger.acknowledged), self.ledger.repeated, self.ledger.out_of_order
         began = time.time()
         requests = self.work / f"requests-{label}.jsonl"
-        senders = client.start("senders", [
-            "python3", PARTS / "senders.py", services.proxy.address, GARSON, client.address, LEDGER,
-            self.work / "account.json", label, self.given.rate, requests,
-        ])  # fmt: skip
-        wait_until("orders are acknowledged", self.has_acknowledged(label), 60)
+        senders = services.nodes.start_senders(label, self.given.rate, requests)
+        wait_until("orders are acknowledged", lambda: self.ledger.has_any(label), 60)
         measured = time.time()
         time.sleep(BEFORE)
         services.new_primary_after = None
@@ -99,12 +97,12 @@ class Run:
         if senders.poll() is not None:
             raise Failed("the senders ended by themselves")
         ended = time.time()
-        client.stop("senders", 90)
+        services.nodes.client.stop("senders", 90)
         services.check_running()
 
         self.ledger.read()
         mine = {number for number in self.ledger.acknowledged if number.startswith(f"{label}-")}
-        orders = listed_orders(services, began)
+        orders = listed_orders(services.nodes, began)
         lost = mine - orders.keys()
         missing = await_deliveries(self.ledger, orders)
         row = {
@@ -127,13 +125,6 @@ class Run:
                 self.failures.append(f"{name}: {COLUMNS[what]}: {row[what]} {examples}")
         print("  " + ", ".join(f"{title} {row[key]}" for key, title in COLUMNS.items() if key != "fault"), flush=True)
         print(f"  errors: {row['errorKinds']}, leader of etcd on the primary's machine: {row['etcdLeaderWasOnPrimary']}", flush=True)
-
-    def has_acknowledged(self, label):
-        def found():
-            self.ledger.read()
-            return any(number.startswith(f"{label}-") for number in self.ledger.acknowledged)
-
-        return found
 
     def report(self):
         """Writes the table with where it comes from."""

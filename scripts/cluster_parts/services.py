@@ -1,19 +1,17 @@
 """The programs of the set-up and their configuration. docs/scaling.md explains the settings."""
 
-import http.client
 import json
 import pathlib
 import secrets
 import subprocess
-import time
 
-from http_client import Client, ask_once
+from http_client import ask_once
 from machines import Failed, wait_until
+from nodes import GARSON, Nodes
 
-PARTS = pathlib.Path(__file__).parent
 # As small as Patroni permits: ttl >= 20, and loop_wait + 2 * retry_timeout <= ttl.
 TTL, LOOP_WAIT, RETRY_TIMEOUT = 20, 5, 5
-ETCD, ETCD_PEERS, POSTGRES, PATRONI, GARSON, LEDGER = 2379, 2380, 5432, 8008, 8080, 9000
+ETCD, ETCD_PEERS, POSTGRES, PATRONI = 2379, 2380, 5432, 8008
 
 
 def postgres_programs():
@@ -23,20 +21,22 @@ def postgres_programs():
 
 class Services:
     def __init__(self, machines, work, garson, through_proxy, synchronous):
-        self.machines, self.work, self.garson = machines, work, garson
+        self.machines, self.work = machines, work
         self.databases = [machines[f"db{number}"] for number in (1, 2, 3)]
-        self.nodes = [machines[f"garson{number}"] for number in (1, 2, 3)]
         # Patroni's synchronous_mode: one standby that is chosen, or any of both.
         self.synchronous = "quorum" if synchronous == "quorum" else True
-        self.proxy, self.client = machines["proxy"], machines["client"]
+        self.proxy = machines["proxy"]
         self.programs = postgres_programs()
         self.passwords = {name: secrets.token_hex(16) for name in ("postgres", "replicator", "garson")}
         hosts = f"{self.proxy.address}:{POSTGRES}"
         if not through_proxy:
             hosts = ",".join(f"{one.address}:{POSTGRES}" for one in self.databases)
         # No TLS, since these addresses exist in the test only.
-        self.url = f"postgres://garson:{self.passwords['garson']}@{hosts}/garson?sslmode=disable"
-        self.master_key = secrets.token_hex(32)
+        url = f"postgres://garson:{self.passwords['garson']}@{hosts}/garson?sslmode=disable"
+        self.nodes = Nodes(
+            garson, [machines[f"garson{number}"] for number in (1, 2, 3)], machines["client"], work,
+            [(self.proxy.address, GARSON)], url, {"GARSON_SERVER__TRUSTED_PROXIES": self.proxy.address},
+        )  # fmt: skip
         # Seconds from the fault to a new primary, if there is one.
         self.new_primary_after = None
 
@@ -174,7 +174,7 @@ class Services:
 
     def write_haproxy(self):
         databases = "\n".join(f"    server {one.name} {one.address}:{POSTGRES} check port {PATRONI}" for one in self.databases)
-        nodes = "\n".join(f"    server {one.name} {one.address}:{GARSON} check" for one in self.nodes)
+        nodes = "\n".join(f"    server {one.name} {one.address}:{GARSON} check" for one in self.nodes.machines)
         path = self.work / "haproxy.cfg"
         path.write_text(f"""
 global
@@ -213,45 +213,12 @@ listen orders
     def start_haproxy(self):
         self.proxy.start("haproxy", ["haproxy", "-db", "-f", self.write_haproxy()])
 
-    # Garson
-
-    def variables(self, machine):
-        return {
-            "GARSON_LISTEN": f"{machine.address}:{GARSON}",
-            "GARSON_DATA": str(self.work / f"data-{machine.name}"),
-            "GARSON_DATABASE_URL": self.url,
-            "GARSON_MASTER_KEY": self.master_key,
-            "GARSON_ALLOW_TARGETS": f"{self.client.address}:{LEDGER}",
-            "GARSON_SERVER__TRUSTED_PROXIES": self.proxy.address,
-        }
-
-    def start_garson(self, machine):
-        (self.work / f"data-{machine.name}").mkdir(exist_ok=True)
-        machine.start("garson", [self.garson, "serve"], variables=self.variables(machine))
-
-    def garson_is_ready(self, machine):
-        return ask_once(machine.address, GARSON, "/readyz")[0] == 200
-
     def check_running(self):
         """No program may have ended by itself."""
         for machine in self.machines.values():
             for role, process in machine.started.items():
                 if process.poll() is not None:
                     raise Failed(f"{role} on {machine.name} ended by itself with {process.returncode}")
-
-    def ask(self, method, path, body=None):
-        """A request to the API through the proxy. What can be repeated is repeated for a while."""
-        client = Client(self.proxy.address, GARSON)
-        for _ in range(10):
-            try:
-                status, answer = client.ask(method, path, body, {"Authorization": f"Bearer {self.key}"})
-            except (OSError, http.client.HTTPException) as error:
-                status, answer = 0, repr(error).encode()
-            if status in (200, 201):
-                client.close()
-                return json.loads(answer)
-            time.sleep(1)
-        raise Failed(f"{method} {path}: {status} {answer[:300]}")
 
     # Everything
 
@@ -270,34 +237,7 @@ listen orders
                 raise Failed(f"refused: {statement.split(' PASSWORD')[0]}")
         wait_until("both standbys follow", self.databases_are_complete, 120)
         self.start_haproxy()
-        for machine in self.nodes:
-            self.start_garson(machine)
-        for machine in self.nodes:
-            wait_until(f"Garson on {machine.name} is ready", lambda machine=machine: self.garson_is_ready(machine), 90)
-
-    def start_ledger(self):
-        self.client.start(
-            "ledger", ["python3", PARTS / "ledger.py", self.client.address, LEDGER, self.work / "ledger.jsonl"]
-        )
-
-    def create_account(self):
-        """An account with a restaurant, its shop, and the ledger as its webhook."""
-        environment = {**self.variables(self.nodes[0]), "PATH": "/usr/bin:/bin"}
-        made = subprocess.run(
-            self.nodes[0].command([
-                self.garson, "account", "create", "--name", "Cluster", "--email", "cluster@example.com", "--json",
-            ]),
-            capture_output=True, text=True, check=False, env=environment, cwd="/",
-        )  # fmt: skip
-        if made.returncode != 0:
-            raise Failed(f"account create: {made.stderr}")
-        (self.work / "account.json").write_text(made.stdout)
-        self.key = json.loads(made.stdout)["apiKey"]
-        restaurant = self.ask("POST", "/web-api/v1/restaurants", {"name": "Moda"})["data"]["id"]
-        self.ask("PUT", f"/web-api/v1/restaurants/{restaurant}/integrations/direct", {
-            "isActive": True, "remoteId": "shop-1", "credentials": {"inboundKey": "shop-secret"},
-        })  # fmt: skip
-        self.ask("PUT", "/web-api/v1/webhook", {"authorization": "bearer", "url": f"http://{self.client.address}:{LEDGER}/events"})
+        self.nodes.start_all()
 
     def is_complete(self):
-        return self.databases_are_complete() and all(map(self.garson_is_ready, self.nodes))
+        return self.databases_are_complete() and self.nodes.all_ready()

@@ -14,6 +14,8 @@ class LedgerReader:
         self.path, self.position = path, 0
         # number -> order; (order, sequence) acknowledged; (order, sequence) -> how often it arrived.
         self.acknowledged, self.steps, self.arrived = {}, set(), {}
+        # (order, sequence) -> when it was acknowledged, and when it arrived first.
+        self.acknowledged_at, self.arrived_at = {}, {}
         self.times, self.out_of_order, self.repeated = [], 0, 0
 
     def read(self):
@@ -26,10 +28,22 @@ class LedgerReader:
         for line in whole.split(b"\n"):
             self.take(json.loads(line))
 
+    def has_any(self, label):
+        """Is any order of these senders acknowledged?"""
+        self.read()
+        return any(number.startswith(f"{label}-") for number in self.acknowledged)
+
+    def delays(self):
+        """For each step that was delivered, when it was acknowledged and how much later it arrived."""
+        for step, at in self.acknowledged_at.items():
+            if step in self.arrived_at:
+                yield at, max(self.arrived_at[step] - at, 0)
+
     def take(self, line):
         step = (line["order"], line["sequence"])
         if line["kind"] == "acknowledgement":
             self.steps.add(step)
+            self.acknowledged_at[step] = line["at"]
             self.times.append(line["at"])
             if line["sequence"] == 1:
                 self.acknowledged[line["number"]] = line["order"]
@@ -38,17 +52,18 @@ class LedgerReader:
                 self.repeated += 1
             elif line["sequence"] > 1 and (line["order"], line["sequence"] - 1) not in self.arrived:
                 self.out_of_order += 1
+            self.arrived_at.setdefault(step, line["at"])
             self.arrived[step] = self.arrived.get(step, 0) + 1
 
 
-def listed_orders(services, since=None):
+def listed_orders(nodes, since=None):
     """All orders that Garson lists, from the newest to those that came at `since`: the number of each and its record."""
     orders, cursor = {}, ""
     start = ""
     if since is not None:
         start = "&from=" + time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(since - 2))
     while cursor is not None:
-        page = services.ask("GET", f"/web-api/v1/orders?limit=200{start}{cursor}")
+        page = nodes.ask("GET", f"/web-api/v1/orders?limit=200{start}{cursor}")
         for one in page["data"]:
             orders[one["providerOrderId"]] = one["id"]
         following = page["paging"]["next"]

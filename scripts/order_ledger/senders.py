@@ -1,10 +1,10 @@
 """Senders of orders, in a process of their own.
 
-usage: senders.py PROXY PORT LEDGER PORT KEY-FILE NAME RATE REQUESTS-FILE
+usage: senders.py ADDRESS:PORT[,ADDRESS:PORT…] LEDGER PORT KEY-FILE NAME RATE REQUESTS-FILE
 
-Like a platform, a sender repeats an order with the same number until it is acknowledged, and then reports it to the ledger. Every
-fourth order is also verified, so that it has a second event. SIGTERM ends the process once every order that was begun is
-acknowledged. Every request is written to REQUESTS-FILE.
+Like a platform behind a load balancer, a sender repeats an order with the same number until it is acknowledged, each time at the next
+address, and then reports it to the ledger. Every fourth order is also verified, so that it has a second event. SIGTERM ends the process
+once every order that was begun is acknowledged. Every request is written to REQUESTS-FILE.
 """
 
 import http.client
@@ -23,16 +23,19 @@ from http_client import Client
 SENDERS = 16
 # Seconds until a request without an answer is repeated, and between an error and the repetition.
 PATIENCE = 10
-PAUSE = 0.5
+PAUSE = 0.2
 
 is_over = threading.Event()
 
 
 class Sender:
     def __init__(self, number, arguments):
-        proxy, port, ledger, ledger_port, key_file, self.name, rate, _ = arguments
+        entrances, ledger, ledger_port, key_file, self.name, rate, _ = arguments
         self.number = number
-        self.garson = Client(proxy, int(port), PATIENCE)
+        places = [one.rsplit(":", 1) for one in entrances.split(",")]
+        # Each sender begins with another one.
+        places = places[number % len(places) :] + places[: number % len(places)]
+        self.garsons = [Client(address, int(port), PATIENCE) for address, port in places]
         self.ledger = Client(ledger, int(ledger_port), PATIENCE)
         self.headers = {"Authorization": "Bearer " + json.loads(pathlib.Path(key_file).read_text())["apiKey"]}
         self.interval = SENDERS / float(rate)
@@ -75,7 +78,7 @@ class Sender:
         while True:
             began = time.time()
             try:
-                status, answer = self.garson.ask("POST", path, body, headers)
+                status, answer = self.garsons[0].ask("POST", path, body, headers)
             except (OSError, http.client.HTTPException) as error:
                 status, answer = 0, repr(error).encode()
             self.note(began, status, answer)
@@ -83,6 +86,7 @@ class Sender:
                 return answer
             if status == 404:
                 return None
+            self.garsons.append(self.garsons.pop(0))
             time.sleep(PAUSE)
 
     def note(self, began, status, answer):
