@@ -1,19 +1,13 @@
 """Runs the faults and prints the table. Started by scripts/cluster in the client's namespace."""
 
 import argparse
-import datetime
-import json
-import os
 import pathlib
-import platform
-import signal
-import subprocess
 import sys
 import time
-import traceback
 
 PARTS = pathlib.Path(__file__).parent
 sys.path[:0] = [str(PARTS), str(PARTS.parent / "order_ledger")]
+import report
 from checks import LedgerReader, await_deliveries, listed_orders, measure
 from faults import FAULTS
 from machines import Failed, read_machines, wait_until
@@ -123,58 +117,17 @@ class Run:
             if row[what]:
                 examples = {"lost": sorted(lost), "undelivered": sorted(missing), "outOfOrder": []}[what][:5]
                 self.failures.append(f"{name}: {COLUMNS[what]}: {row[what]} {examples}")
-        print("  " + ", ".join(f"{title} {row[key]}" for key, title in COLUMNS.items() if key != "fault"), flush=True)
+        report.show_row(row, COLUMNS)
         print(f"  errors: {row['errorKinds']}, leader of etcd on the primary's machine: {row['etcdLeaderWasOnPrimary']}", flush=True)
 
     def report(self):
-        """Writes the table with where it comes from."""
-        version = subprocess.run([self.given.garson, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-        commit = subprocess.run(
-            ["git", "-C", PARTS, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-        ).stdout.strip()
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
-        facts = {
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-            "commit": commit,
-            "program": version,
-            "machine": f"{os.cpu_count()} cores, {memory} GiB, Linux {'.'.join(platform.release().split('.')[:2])}",
+        settings = {
             "url": self.given.url,
             "rate": self.given.rate,
             "patroni": {"ttl": TTL, "loop_wait": LOOP_WAIT, "retry_timeout": RETRY_TIMEOUT, "synchronous_mode": self.services.synchronous},
         }
-        lines = [f"{name}: {value}" for name, value in facts.items()] + [""]
-        lines.append("| " + " | ".join(COLUMNS.values()) + " |")
-        lines.append("|" + "---|" * len(COLUMNS))
-        lines += ["| " + " | ".join("–" if row[key] is None else str(row[key]) for key in COLUMNS) + " |" for row in self.rows]
-        print("\n" + "\n".join(lines), flush=True)
-        self.given.results.mkdir(parents=True, exist_ok=True)
-        (self.given.results / "results.md").write_text("\n".join(lines) + "\n")
-        result = {**facts, "rows": self.rows, "failures": self.failures}
-        (self.given.results / "results.json").write_text(json.dumps(result, indent=2) + "\n")
+        report.write(self.given, COLUMNS, self.rows, [], self.failures, settings)
 
 
-def main():
-    given = arguments()
-    if given.list:
-        for name, fault in FAULTS.items():
-            print(f"{name:26} {fault.__doc__}")
-        return 0
-    if given.check:
-        return 0
-    # An exception, so that nothing goes on; scripts/cluster ends all processes.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    run = Run(given)
-    try:
-        run.all()
-    except Failed as failure:
-        run.failures.append(str(failure))
-    except Exception:
-        # What was measured until then is still of use.
-        run.failures.append(traceback.format_exc())
-    run.report()
-    for failure in run.failures:
-        print(f"FAILED: {failure}", file=sys.stderr)
-    return 1 if run.failures else 0
-
-
-sys.exit(main())
+given = arguments()
+sys.exit(report.main(given, FAULTS, lambda: Run(given)))

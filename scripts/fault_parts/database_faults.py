@@ -1,13 +1,11 @@
 """What happens to PostgreSQL, and on the way to it."""
 
-import pathlib
 import signal
 
 from backups import orders_of_backup
 from fault import BOTH, POSTGRES, THREE, fault
 from machines import Failed
 
-PARTS = pathlib.Path(__file__).parent
 POSTGRES_ONLY = (POSTGRES, THREE)
 
 

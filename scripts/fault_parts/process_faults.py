@@ -1,6 +1,7 @@
 """What happens to the processes of Garson."""
 
 import pathlib
+import resource
 import signal
 
 from client_faults import strangers
@@ -72,10 +73,12 @@ def descriptors_exhausted(world):
 
 @fault(BOTH)
 def memory_exhausted(world):
-    """A node gets 400 MB of memory (RLIMIT_AS) and 200 requests with bodies of 8 MB at once, again and again for 15 s."""
-    world.node.stop("garson")
-    world.start_node(wrapper=["prlimit", f"--as={400 << 20}"])
-    strangers(world, "large", 200, 15)
+    """A node may take 64 MB more address space than it has at rest, and 400 connections hold a body of 1 MB each, for 20 s."""
+    pid = world.node.started["garson"].pid
+    pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[0])
+    limit = pages * resource.getpagesize() + (64 << 20)
+    resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+    strangers(world, "held-body", 400, 20)
     world.heal()
     world.wait(5)
 

@@ -40,7 +40,7 @@ def hostile_receivers(world):
     world.wait(60, 15)
     beside = world.delays(began)
     world.notes.append(
-        f"from acknowledged to delivered, in ms: median {calm[0]}, p99 {calm[1]} before; median {beside[0]}, p99 {beside[1]} beside them"
+        f"from a request to the arrival of its event, in ms: median {calm[0]}, p99 {calm[1]} before; median {beside[0]}, p99 {beside[1]} beside them"
     )
     world.heal()
     world.client.kill("hostile")

@@ -1,20 +1,15 @@
 """Runs the faults and prints the table. Started by scripts/faults in the client's namespace."""
 
 import argparse
-import datetime
-import json
-import os
 import pathlib
-import platform
 import random
-import signal
 import subprocess
 import sys
 import time
-import traceback
 
 PARTS = pathlib.Path(__file__).parent
 sys.path[:0] = [str(PARTS), str(PARTS.parent / "order_ledger")]
+import report
 from catalogue import FAULTS
 from checks import LedgerReader, await_deliveries, listed_orders, measure
 from machines import Failed, read_machines, wait_until
@@ -88,7 +83,7 @@ class Run:
             print(f"{name}, {engine}, {nodes} {'node' if nodes == 1 else 'nodes'}: {fault.__doc__}", flush=True)
             try:
                 self.one(world, label, name, fault)
-            except Failed as failure:
+            except (Failed, subprocess.TimeoutExpired) as failure:
                 self.failures.append(f"{name}, {engine}: {failure}")
                 print(f"  FAILED: {failure}", flush=True)
                 world.abandon()
@@ -136,10 +131,7 @@ class Run:
         wrong = world.stop()
         row["wrong"] = len(wrong)
         world.client.stop("ledger")
-        print(
-            "  " + ", ".join(f"{title} {row[key]}" for key, title in COLUMNS.items() if key not in ("fault", "engine", "nodes")),
-            flush=True,
-        )
+        report.show_row(row, COLUMNS)
         print(f"  errors: {row['errorKinds']}", *[f"\n  {note}" for note in world.notes], flush=True)
         for what in BROKEN_PROMISES:
             if row[what]:
@@ -162,30 +154,8 @@ class Run:
         return found
 
     def report(self):
-        """Writes the table with where it comes from."""
-        version = subprocess.run([self.given.garson, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-        commit = subprocess.run(
-            ["git", "-C", PARTS, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-        ).stdout.strip()
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
-        facts = {
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-            "commit": commit,
-            "program": version,
-            "machine": f"{os.cpu_count()} cores, {memory} GiB, Linux {'.'.join(platform.release().split('.')[:2])}",
-            "orders a second": self.rate,
-            "seed": self.given.seed,
-        }
-        lines = [f"{name}: {value}" for name, value in facts.items()] + [""]
-        lines.append("| " + " | ".join(COLUMNS.values()) + " |")
-        lines.append("|" + "---|" * len(COLUMNS))
-        lines += ["| " + " | ".join("–" if row[key] is None else str(row[key]) for key in COLUMNS) + " |" for row in self.rows]
-        lines += ["", *[f"- {note}" for note in self.notes]]
-        print("\n" + "\n".join(lines), flush=True)
-        self.given.results.mkdir(parents=True, exist_ok=True)
-        (self.given.results / "results.md").write_text("\n".join(lines) + "\n")
-        result = {**facts, "rows": self.rows, "notes": self.notes, "failures": self.failures}
-        (self.given.results / "results.json").write_text(json.dumps(result, indent=2) + "\n")
+        settings = {"orders a second": self.rate, "seed": self.given.seed}
+        report.write(self.given, COLUMNS, self.rows, self.notes, self.failures, settings)
 
 
 def resumed(healed, times):
@@ -199,30 +169,5 @@ def resumed(healed, times):
     return max(waits, default=None)
 
 
-def main():
-    given = arguments()
-    if given.list:
-        for name, fault in FAULTS.items():
-            print(f"{name:26} {fault.__doc__}")
-        return 0
-    if given.check:
-        return 0
-    # An exception, so that nothing goes on; scripts/faults ends all processes.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    run = Run(given)
-    try:
-        run.all()
-    except Failed as failure:
-        run.failures.append(str(failure))
-    except SystemExit:
-        run.failures.append("interrupted")
-    except Exception:
-        # What was measured until then is still of use.
-        run.failures.append(traceback.format_exc())
-    run.report()
-    for failure in run.failures:
-        print(f"FAILED: {failure}", file=sys.stderr)
-    return 1 if run.failures else 0
-
-
-sys.exit(main())
+given = arguments()
+sys.exit(report.main(given, FAULTS, lambda: Run(given)))

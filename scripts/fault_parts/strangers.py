@@ -13,7 +13,8 @@ import resource
 import sys
 
 HEAD = b"POST /hooks/direct/orders HTTP/1.1\r\nHost: garson\r\nX-Api-Key: shop-secret\r\nContent-Type: application/json\r\n"
-LARGE = 8 << 20
+# More than is accepted, and nearly as much as is.
+LARGE, HELD = 8 << 20, 1_000_000
 
 
 async def silent(reader, writer):
@@ -62,6 +63,13 @@ async def large(reader, writer):
     return await reader.read(100)
 
 
+async def held_body(reader, writer):
+    """Sends all of a body but its last byte, and waits."""
+    writer.write(HEAD + b"Content-Length: %d\r\n\r\n" % HELD + b"[" * (HELD - 1))
+    await writer.drain()
+    return await reader.read(100)
+
+
 async def odd(reader, writer):
     """Sends an order with some bytes replaced."""
     order = {
@@ -89,7 +97,7 @@ async def slowly(reader, writer, text):
 
 
 KINDS = {
-    one.__name__.replace("_", "-"): one for one in (silent, half_head, slow_head, slow_body, slow_reader, half_http2, large, odd)
+    one.__name__.replace("_", "-"): one for one in (silent, half_head, slow_head, slow_body, slow_reader, half_http2, large, held_body, odd)
 }
 
 

@@ -78,7 +78,7 @@ class World:
         return set(self.ledger.acknowledged)
 
     def delays(self, since=0):
-        """Median and 99th percentile of the time from acknowledgement to delivery, in ms."""
+        """Median and 99th percentile of the time from a request to the arrival of its event, in ms."""
         self.ledger.read()
         found = sorted(delay for at, delay in self.ledger.delays() if at >= since)
         if not found:
@@ -118,6 +118,8 @@ class World:
     def abandon(self):
         """Ends everything at once."""
         self.end_all()
+        for machine in self.nodes.machines:
+            machine.reconnect()
         self.spare.kill_all()
         self.platforms.kill_all()
         for role in list(self.client.started):

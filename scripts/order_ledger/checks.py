@@ -14,8 +14,8 @@ class LedgerReader:
         self.path, self.position = path, 0
         # number -> order; (order, sequence) acknowledged; (order, sequence) -> how often it arrived.
         self.acknowledged, self.steps, self.arrived = {}, set(), {}
-        # (order, sequence) -> when it was acknowledged, and when it arrived first.
-        self.acknowledged_at, self.arrived_at = {}, {}
+        # (order, sequence) -> when the request was sent that was acknowledged, and when the event arrived first.
+        self.sent_at, self.arrived_at = {}, {}
         self.times, self.out_of_order, self.repeated = [], 0, 0
 
     def read(self):
@@ -34,16 +34,16 @@ class LedgerReader:
         return any(number.startswith(f"{label}-") for number in self.acknowledged)
 
     def delays(self):
-        """For each step that was delivered, when it was acknowledged and how much later it arrived."""
-        for step, at in self.acknowledged_at.items():
+        """For each step that was delivered, when it was sent and how much later its event arrived."""
+        for step, at in self.sent_at.items():
             if step in self.arrived_at:
-                yield at, max(self.arrived_at[step] - at, 0)
+                yield at, self.arrived_at[step] - at
 
     def take(self, line):
         step = (line["order"], line["sequence"])
         if line["kind"] == "acknowledgement":
             self.steps.add(step)
-            self.acknowledged_at[step] = line["at"]
+            self.sent_at[step] = line["began"]
             self.times.append(line["at"])
             if line["sequence"] == 1:
                 self.acknowledged[line["number"]] = line["order"]

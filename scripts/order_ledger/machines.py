@@ -106,7 +106,8 @@ class Machine:
         )
 
     def reconnect(self):
-        self.nft("delete table inet fault")
+        """Also if it is not cut off."""
+        self.nft("add table inet fault; delete table inet fault")
 
     def nft(self, text):
         subprocess.run(self.command(["nft", "--file", "-"]), input=text, text=True, check=True)

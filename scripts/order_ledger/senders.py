@@ -38,6 +38,8 @@ class Sender:
         self.garsons = [Client(address, int(port), PATIENCE) for address, port in places]
         self.ledger = Client(ledger, int(ledger_port), PATIENCE)
         self.headers = {"Authorization": "Bearer " + json.loads(pathlib.Path(key_file).read_text())["apiKey"]}
+        # When the request that was answered last was sent.
+        self.began = None
         self.interval = SENDERS / float(rate)
 
     def run(self):
@@ -76,7 +78,7 @@ class Sender:
     def until_acknowledged(self, path, body, headers):
         """Returns the answer, or nothing if Garson does not know the order: then it is lost, and the comparison will tell."""
         while True:
-            began = time.time()
+            self.began = began = time.time()
             try:
                 status, answer = self.garsons[0].ask("POST", path, body, headers)
             except (OSError, http.client.HTTPException) as error:
@@ -97,7 +99,7 @@ class Sender:
             requests.write(json.dumps(line) + "\n")
 
     def report(self, line):
-        status, _ = self.ledger.ask("POST", "/acknowledgements", line)
+        status, _ = self.ledger.ask("POST", "/acknowledgements", {**line, "began": self.began})
         assert status == 200, status
 
 
