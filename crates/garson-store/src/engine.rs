@@ -78,7 +78,7 @@ use limits::Limits;
 use server_lock::ServerLock;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use workers::Workers;
 
 /// Does what blocks for long on a thread of its own.
@@ -253,8 +253,9 @@ impl<H: Hooks> Engine<H> {
     {
         self.check_files()?;
         let (reply, replied) = tokio::sync::oneshot::channel();
-        let deadline = Instant::now() + limit;
-        workers.submit(Box::new(TypedJob::new(kind, deadline, job, reply)))?;
+        let job = TypedJob::new(kind, limit, job, reply);
+        let deadline = job.deadline();
+        workers.submit(Box::new(job))?;
         match tokio::time::timeout_at(deadline.into(), replied).await {
             Ok(Ok(result)) => result,
             Ok(Err(_)) => Err(StoreError::unavailable("the database worker has stopped").into()),
@@ -290,6 +291,18 @@ impl<H: Hooks> Engine<H> {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.writers.iter().map(Workers::waiting).sum()
+    }
+
+    /// How long the jobs of the last batches have waited at least, if others still wait: longer than a commit takes means that more is
+    /// written than the database can take. With several writers it is that of the quickest, since one that waits for a lock
+    /// says nothing about the others.
+    #[must_use]
+    pub fn standing_wait(&self) -> Duration {
+        self.writers
+            .iter()
+            .map(Workers::standing_wait)
+            .min()
+            .unwrap_or_default()
     }
 
     /// Jobs that wait for a reader.

@@ -119,6 +119,7 @@ pub struct ServerSettings {
     pub proxy_header: String,
     pub max_streams: usize,
     pub drain_seconds: u32,
+    pub max_wait_ms: u32,
     pub operations_listen: String,
 }
 
@@ -341,6 +342,7 @@ impl Settings {
                 1..=1_000,
             ),
             ("server.max_streams", server.max_streams, 1..=100_000),
+            ("server.max_wait_ms", server.max_wait_ms as usize, 0..=60_000),
             (
                 "stores.history_days",
                 self.stores.history_days as usize,

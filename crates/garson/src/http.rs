@@ -8,6 +8,7 @@ pub mod cursor;
 pub mod customer_file;
 pub mod error;
 pub mod event_stream;
+mod overload;
 pub mod path;
 pub mod probes;
 pub mod request_id;

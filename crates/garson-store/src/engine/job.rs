@@ -4,7 +4,7 @@ use super::partition::Partition;
 use super::tx::{Hooks, Tx};
 use crate::error::StoreError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// How a run of a job ended.
@@ -38,6 +38,9 @@ pub trait Job<H>: Send {
         }
     }
 
+    /// When its caller began to wait.
+    fn queued_at(&self) -> Instant;
+
     /// Has its caller got a timeout already? Then it must not run any more: the caller may have retried, and the older job would
     /// be done after the newer one.
     fn is_expired(&self) -> bool;
@@ -54,6 +57,7 @@ pub trait Job<H>: Send {
 
 pub struct TypedJob<T, E, F> {
     kind: JobKind,
+    queued_at: Instant,
     deadline: Instant,
     job: F,
     result: Option<Result<T, E>>,
@@ -61,14 +65,20 @@ pub struct TypedJob<T, E, F> {
 }
 
 impl<T, E, F> TypedJob<T, E, F> {
-    pub fn new(kind: JobKind, deadline: Instant, job: F, reply: oneshot::Sender<Result<T, E>>) -> Self {
+    pub fn new(kind: JobKind, limit: Duration, job: F, reply: oneshot::Sender<Result<T, E>>) -> Self {
+        let queued_at = Instant::now();
         Self {
             kind,
-            deadline,
+            queued_at,
+            deadline: queued_at + limit,
             job,
             result: None,
             reply,
         }
+    }
+
+    pub fn deadline(&self) -> Instant {
+        self.deadline
     }
 }
 
@@ -81,6 +91,10 @@ where
 {
     fn kind(&self) -> JobKind {
         self.kind
+    }
+
+    fn queued_at(&self) -> Instant {
+        self.queued_at
     }
 
     fn is_expired(&self) -> bool {

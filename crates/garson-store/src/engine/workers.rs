@@ -3,15 +3,31 @@
 use super::job::Job;
 use crate::error::StoreError;
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Where the threads get their jobs.
-pub type Queue<H> = Receiver<Box<dyn Job<H>>>;
+pub struct Queue<H> {
+    pub jobs: Receiver<Box<dyn Job<H>>>,
+    /// Microseconds that the jobs of the last batch had waited at least.
+    waited: Arc<AtomicU64>,
+}
+
+impl<H> Queue<H> {
+    /// Notes how long the jobs of a batch have waited at least.
+    pub fn note_wait(&self, shortest: Duration) {
+        let micros = u64::try_from(shortest.as_micros()).unwrap_or(u64::MAX);
+        self.waited.store(micros, Ordering::Relaxed);
+    }
+}
 
 /// A queue and its threads. Dropping it lets them finish the queued jobs, and waits for them.
 pub struct Workers<H> {
     queue: Option<Sender<Box<dyn Job<H>>>>,
     max_waiting: usize,
+    waited: Arc<AtomicU64>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -22,9 +38,13 @@ impl<H: 'static> Workers<H> {
         F: FnOnce(Queue<H>) + Send + 'static,
     {
         let (queue, jobs) = unbounded();
+        let waited = Arc::new(AtomicU64::new(0));
         let mut threads = Vec::with_capacity(bodies.len());
         for body in bodies {
-            let jobs = jobs.clone();
+            let jobs = Queue {
+                jobs: jobs.clone(),
+                waited: Arc::clone(&waited),
+            };
             let thread = std::thread::Builder::new()
                 .name(name.to_owned())
                 .spawn(move || body(jobs))
@@ -34,6 +54,7 @@ impl<H: 'static> Workers<H> {
         Ok(Self {
             queue: Some(queue),
             max_waiting,
+            waited,
             threads,
         })
     }
@@ -49,6 +70,14 @@ impl<H: 'static> Workers<H> {
 
     pub fn waiting(&self) -> usize {
         self.queue.as_ref().map_or(0, Sender::len)
+    }
+
+    /// How long the jobs of the last batch have waited at least, if others still wait.
+    pub fn standing_wait(&self) -> Duration {
+        match self.waiting() {
+            0 => Duration::ZERO,
+            _ => Duration::from_micros(self.waited.load(Ordering::Relaxed)),
+        }
     }
 }
 

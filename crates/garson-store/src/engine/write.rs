@@ -81,13 +81,18 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
 
     /// Runs batches from the queue until it is closed.
     pub fn run(mut self, queue: &Queue<H>) {
-        while let Ok(first) = queue.recv() {
+        while let Ok(first) = queue.jobs.recv() {
             let mut jobs = vec![first];
             while jobs.len() < MAX_BATCH
-                && let Ok(next) = queue.try_recv()
+                && let Ok(next) = queue.jobs.try_recv()
             {
                 jobs.push(next);
             }
+            let now = Instant::now();
+            let waits = jobs
+                .iter()
+                .map(|job| now.saturating_duration_since(job.queued_at()));
+            queue.note_wait(waits.min().unwrap_or_default());
             self.drop_expired(&mut jobs);
             if !jobs.is_empty() {
                 jobs.sort_by_key(|job| job.partition());

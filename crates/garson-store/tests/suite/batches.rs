@@ -181,6 +181,42 @@ pub async fn write_of_dropped_caller_is_committed(bench: &Bench) {
     assert_eq!(bench.read(noted).await, lines(["gone", "after"]));
 }
 
+pub async fn jobs_beyond_a_batch_are_a_standing_queue(bench: &Bench) {
+    let hold = Hold::new(bench).await;
+    let (go_on, gate) = unbounded::<()>();
+    let (started, has_started) = bounded(1);
+    let mut jobs: Vec<BoxedJob> = vec![Box::new(move |_| {
+        let _ = started.try_send(());
+        let _ = gate.recv();
+        Ok(())
+    })];
+    // A batch has at most 256 jobs.
+    jobs.extend((1..300).map(noting));
+    let mut tasks = Vec::new();
+    for (n, job) in jobs.into_iter().enumerate() {
+        let engine = bench.engine.clone();
+        tasks.push(tokio::spawn(async move {
+            engine.write(Partition::COMMON, move |tx| job(tx)).await
+        }));
+        until("the job waits", || bench.engine.waiting() == n + 1).await;
+    }
+    let (since, wait) = (Instant::now(), Duration::from_millis(20));
+    until("they have waited", || since.elapsed() >= wait).await;
+    hold.let_go().await;
+    until("the first batch runs", || !has_started.is_empty()).await;
+    let standing = bench.engine.standing_wait();
+    match bench.kind {
+        Kind::Sqlite => assert!(standing >= wait, "{standing:?}"),
+        // Other writers are idle, so the database can take more.
+        Kind::Postgres => assert_eq!(standing, Duration::ZERO),
+    }
+    drop(go_on);
+    for task in tasks {
+        task.await.unwrap().unwrap();
+    }
+    assert_eq!(bench.engine.standing_wait(), Duration::ZERO);
+}
+
 pub async fn error_rolls_back_the_writes_before_it(bench: &Bench) {
     let alone: Result<()> = bench
         .try_write(|tx| {

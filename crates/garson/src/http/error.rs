@@ -123,6 +123,7 @@ codes! {
     Internal 500 "internal_error",
     TargetUnreachable 502 "target_unreachable",
     ProviderUnreachable 502 "provider_unreachable",
+    Overloaded 503 "overloaded",
     StorageUnavailable 503 "storage_unavailable",
     ProviderTimeout 504 "provider_timeout",
 }

@@ -5,6 +5,7 @@ use super::path;
 use super::request_log::StartedCall;
 use super::state::HttpState;
 use crate::flow::admin::api_auth::Caller;
+use crate::net::client_address::{ClientAddress, one_address};
 use crate::telemetry::RequestKind;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -12,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use garson_core::id::uuid_at;
 use http::{Extensions, HeaderName, HeaderValue, StatusCode, header};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -57,8 +59,20 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
     let call = (kind == RequestKind::Api).then(|| StartedCall::of(&state.app, &request));
     let mut response = if path::is_malformed(request.uri().path()) {
         ApiError::from_status(StatusCode::NOT_FOUND).into_response()
+    } else if !is_for_operators(request.uri().path())
+        && !admits(&state, ClientAddress::of(request.extensions())).await
+    {
+        let error = ApiError::new(
+            Code::Overloaded,
+            "Too much to do right now. Repeat the request later.",
+        );
+        error
+            .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
+            .into_response()
     } else {
-        next.run(request).await
+        let response = next.run(request).await;
+        state.overload.completed();
+        response
     };
     // Set by the layer that knows the key.
     let caller = response.extensions_mut().remove::<Caller>();
@@ -79,8 +93,9 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
         None => response.extensions_mut().remove::<Code>(),
     };
     if let Some(error) = error {
-        // Unavailable storage is logged where it is noticed.
-        if error.code.status().is_server_error() && error.code != Code::StorageUnavailable {
+        // These are logged where they are noticed.
+        let is_logged = matches!(error.code, Code::StorageUnavailable | Code::Overloaded);
+        if error.code.status().is_server_error() && !is_logged {
             tracing::error!(request = %id.0, code = error.code.as_str(), "a request failed");
         }
         let body = error.body(&id.0);
@@ -111,6 +126,20 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
         call.answered(&state.app, &caller, &id.0, &response, code.map(Code::as_str));
     }
     response
+}
+
+/// An overloaded node still answers its operators.
+fn is_for_operators(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/metrics")
+}
+
+/// May a request of this client be handled now?
+async fn admits(state: &HttpState, client: Option<IpAddr>) -> bool {
+    let client = one_address(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+    state
+        .overload
+        .admits(client, || state.app.store.standing_wait())
+        .await
 }
 
 /// The response to a request whose handler panicked.

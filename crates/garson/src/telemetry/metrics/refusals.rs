@@ -41,6 +41,8 @@ label_values! {
         BodyBudget "body_budget",
         /// A body that did not arrive in time.
         BodyTimeout "body_timeout",
+        /// A request that was refused because the node had more to do than it can.
+        Overloaded "overloaded",
         /// The system refused to accept a connection: most likely out of descriptors.
         AcceptFailed "accept_failed",
     }

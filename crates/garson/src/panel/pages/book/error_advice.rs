@@ -237,6 +237,9 @@ advice! {
     ProviderUnreachable:
         "Platforma ulaşılamadı; bir şey değişmedi.", "Kısa süre sonra yineleyin; platformun durum sayfasına bakın."
         | "The platform cannot be reached; nothing has changed.", "Repeat soon; see the platform's status page.",
+    Overloaded:
+        "Hizmet şu anda yetişemediği kadar istek alıyor; bu istek işlenmedi.", "`Retry-After` kadar bekleyip yineleyin. Sürerse işletmeci daha güçlü bir makine ya da yeni bir düğüm eklemeli."
+        | "The service gets more requests than it can handle; this one was not handled.", "Wait for `Retry-After` and repeat. If it persists, the operator adds processors or nodes.",
     StorageUnavailable:
         "Veritabanı şu anda kullanılamıyor.", "`Retry-After` kadar bekleyip yineleyin. İşletmeci disk alanına ve günlüğe bakmalı."
         | "The database is not available right now.", "Wait for `Retry-After` and repeat. The operator checks free space and the log.",

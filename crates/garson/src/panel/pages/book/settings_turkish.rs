@@ -102,6 +102,10 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
         "İstemci adresi başına (IPv6'da /64 ağı başına) aynı andaki bağlantılar. Güvenilen vekillerde sınır yoktur.",
     ),
     (
+        "server.max_wait_ms",
+        "İşler işlemciyi ya da veritabanının yazıcısını bu kadar milisaniyeden uzun beklerse, bekleme kısalana dek en çok istek gönderen adreslerin istekleri 503 ile geri çevrilir. 0: hiçbir zaman.",
+    ),
+    (
         "server.trusted_proxies",
         "Hizmetin önündeki, istemci adresi başlığına güvenilen vekillerin adres ya da ağları. Yoksa bir vekilin bütün istemcileri tek adres sayılır.",
     ),
