@@ -17,6 +17,7 @@ mod inbox;
 mod key;
 mod manual;
 mod options;
+mod output;
 mod print;
 mod privacy;
 mod progress;
@@ -36,6 +37,7 @@ use command::{CommandError, Outcome, print_line};
 use garson_core::secret::Secret;
 use garson_store::engine::{MIGRATIONS, Migration};
 use options::Options;
+use output::Output;
 use secret_input::{read_secret, refuse_password};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -103,6 +105,8 @@ enum Command {
     Backup {
         /// The new file. Without it, the backup is made in backup.folder, where the oldest ones are deleted
         file: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Restore a backup, or verify it
     Restore(restore::RestoreArgs),
@@ -119,6 +123,8 @@ enum Command {
         /// A file whose first line is the target; - reads standard input
         #[arg(long, value_name = "FILE", conflicts_with = "to")]
         to_file: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Take over businesses, restaurants and orders of another service that implements the same API; run it again to continue
     Import(import::ImportArgs),
@@ -129,6 +135,8 @@ enum Command {
         /// Print the default configuration file
         #[arg(long)]
         defaults: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Print the OpenAPI document
     Openapi,
@@ -188,10 +196,14 @@ fn dispatch(cli: Cli) -> Outcome {
         Command::Certify(args) => certify::run(&args),
         Command::CertifyService(args) => certify::serve_for_parent(options.listening_on(args.listen)?),
         Command::Print(args) => print::run(&args),
-        Command::Backup { file } => backup::run(&options.settings()?, file),
+        Command::Backup { file, output } => backup::run(&options.settings()?, file, output),
         Command::Restore(args) => restore::run(&options.settings()?, &args),
-        Command::Migrate { check: true, .. } => schema_check::run(&options.settings()?),
-        Command::Migrate { to, to_file, .. } => {
+        Command::Migrate {
+            check: true, output, ..
+        } => schema_check::run(&options.settings()?, output),
+        Command::Migrate {
+            to, to_file, output, ..
+        } => {
             let to = match to_file {
                 Some(file) => read_secret(&file)?,
                 None => {
@@ -200,11 +212,11 @@ fn dispatch(cli: Cli) -> Outcome {
                     Secret::new(to)
                 }
             };
-            copy_data::migrate(&options.settings()?, to.expose())
+            copy_data::migrate(&options.settings()?, to.expose(), output)
         }
         Command::Import(args) => import::run(&options.settings()?, args),
         Command::Doctor(args) => doctor::doctor(options.settings(), &args),
-        Command::Config { defaults } => show_config(&options, defaults),
+        Command::Config { defaults, output } => show_config(&options, defaults, output),
         Command::Openapi => {
             print_line(&crate::api::openapi::document().to_pretty_json()?);
             Ok(())
@@ -218,12 +230,12 @@ fn dispatch(cli: Cli) -> Outcome {
     }
 }
 
-fn show_config(options: &Options, defaults: bool) -> Outcome {
-    if defaults {
-        print_line(crate::config::defaults().trim_end());
+fn show_config(options: &Options, defaults: bool, output: Output) -> Outcome {
+    let shown = if defaults {
+        crate::config::defaults()
     } else {
-        let shown = Settings::effective(options.config.as_deref(), std::env::vars(), options.flags())?;
-        print_line(shown.trim_end());
-    }
+        Settings::effective(options.config.as_deref(), std::env::vars(), options.flags())?
+    };
+    output.result(shown.trim_end(), &toml::from_str(&shown)?);
     Ok(())
 }

@@ -136,7 +136,7 @@ fn accounts_and_keys_are_managed_while_the_server_runs() {
             );
             let listed = run_command(&storage, &["account", "list"]);
             assert!(
-                listed.out.contains("one@example.com") && listed.out.lines().count() == 1,
+                listed.out.contains("one@example.com") && listed.out.lines().count() == 2,
                 "{}",
                 listed.out
             );

@@ -365,9 +365,15 @@ async fn operator_manages_users(service: TestService) {
     let made = invite("ayse@example.com", "shift");
     assert!(made.success && made.out.contains("/invitation/"), "{made:?}");
     let listed = service.command(&["user", "list", "--account", "first@example.com"]);
-    let lines: Vec<&str> = listed.out.lines().collect();
-    assert!(
-        lines.len() == 2 && lines[1].contains("ayse@example.com  shift  invited"),
+    let lines: Vec<Vec<&str>> = listed
+        .out
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(lines.len(), 3, "{listed:?}");
+    assert_eq!(
+        lines[2][1..5],
+        ["ayse@example.com", "shift", "invited", "off"],
         "{listed:?}"
     );
     let json = service.command(&["user", "list", "--account", "first@example.com", "--json"]);

@@ -64,8 +64,8 @@ impl From<Resend> for RetryView {
 
 /// A retry as JSON, for the output of a command.
 #[must_use]
-pub fn retry_json(resend: Resend) -> String {
-    serde_json::to_string(&RetryView::from(resend)).unwrap_or_default()
+pub fn retry_json(resend: Resend) -> Value {
+    serde_json::to_value(RetryView::from(resend)).unwrap_or_default()
 }
 
 #[derive(Deserialize, ToSchema)]

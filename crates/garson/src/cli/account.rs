@@ -1,7 +1,8 @@
 //! `garson account`: accounts and their first keys.
 
 use super::account_control::{self, ControlCommand};
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{AccountArgs, CommandError, Outcome, failed, with_app};
+use super::output::Output;
 use super::secret_input::read_secret;
 use crate::app::App;
 use crate::config::Settings;
@@ -10,10 +11,9 @@ use crate::flow::admin::randomness::random_password;
 use crate::flow::admin::{accounts, user_passwords};
 use crate::flow::read::operator;
 use clap::{Args, Subcommand};
-use garson_core::account_state::AccountState;
 use garson_core::secret::Secret;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Subcommand)]
 pub enum AccountCommand {
@@ -27,23 +27,22 @@ pub enum AccountCommand {
         email: String,
         #[command(flatten)]
         password: PasswordArgs,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Set a new password for the first user of an account, or its oldest owner if that user was removed; ends that user's sessions
     Password {
-        /// The account's e-mail address
-        #[arg(long, visible_alias = "account")]
-        email: String,
+        #[command(flatten)]
+        account: AccountArgs,
         #[command(flatten)]
         password: PasswordArgs,
+        #[command(flatten)]
+        output: Output,
     },
     /// List the accounts
     List {
-        /// Print JSON, one object per line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     #[command(flatten)]
     Control(ControlCommand),
@@ -71,59 +70,60 @@ pub fn run(settings: &Settings, command: AccountCommand) -> Outcome {
                 name,
                 email,
                 password,
-                json,
+                output,
             } => {
-                let (password, made) = given_or_made(password)?;
+                let (password, made) = given_or_made(password.password_file.as_deref())?;
                 let (account, key) = accounts::create(&app, name, &email, Some(password))
                     .await
                     .map_err(failed)?;
                 let api_key = key.secret.expose();
                 let panel = panel_url(&app).await?;
-                if json {
-                    let shown = json!({
-                        "accountId": account.id,
-                        "name": account.name,
-                        "email": account.email,
-                        "apiKey": api_key,
-                        "panel": { "url": panel, "email": account.email, "password": made },
-                    });
-                    print_line(&shown.to_string());
-                } else {
-                    print_line(&format!("Account   {}  {}", account.id, account.name));
-                    print_line(&format!("API key   {api_key}   (shown this once)"));
-                    print_line(&format!("Panel     {panel}"));
-                    print_line(&format!("E-mail    {}", account.email));
-                    print_line(&password_line(made));
-                }
+                let text = format!(
+                    "Account   {}  {}\nAPI key   {api_key}   (shown this once)\nPanel     {panel}\nE-mail    {}\n{}",
+                    account.id,
+                    account.name,
+                    account.email,
+                    password_line(made.as_deref())
+                );
+                let shown = json!({
+                    "accountId": account.id,
+                    "name": account.name,
+                    "email": account.email,
+                    "apiKey": api_key,
+                    "panel": { "url": panel, "email": account.email, "password": made },
+                });
+                output.result(text, &shown);
                 Ok(())
             }
-            AccountCommand::Password { email, password } => {
-                let account = accounts::by_email(&app, &email).await.map_err(failed)?;
-                let (password, made) = given_or_made(password)?;
+            AccountCommand::Password {
+                account,
+                password,
+                output,
+            } => {
+                let account = account.find(&app).await?;
+                let (password, made) = given_or_made(password.password_file.as_deref())?;
                 let user = user_passwords::reset_of_account(&app, &account, password)
                     .await
                     .map_err(failed)?;
-                print_line(&format!("E-mail    {}", user.email));
-                print_line(&password_line(made));
+                show_password(output, &user.email, made.as_deref());
                 Ok(())
             }
-            AccountCommand::List { json } => {
+            AccountCommand::List { output } => {
+                let mut list = output.list(["id", "e-mail", "name", "state"]);
                 for account in accounts::list(&app).await.map_err(failed)? {
                     let found = state(&app, account.id).await.map_err(failed)?;
                     let state = found.state.as_str();
-                    print_line(&if json {
-                        json!({
-                            "accountId": account.id, "name": account.name, "email": account.email,
-                            "state": state, "reason": found.reason,
-                        })
-                        .to_string()
-                    } else {
-                        let shown = match found.state {
-                            AccountState::Active => String::new(),
-                            _ => format!("  {state}"),
-                        };
-                        format!("{}  {}  {}{shown}", account.id, account.email, account.name)
+                    let shown = json!({
+                        "accountId": account.id, "name": account.name, "email": account.email,
+                        "state": state, "reason": found.reason,
                     });
+                    let cells = [
+                        account.id.to_string(),
+                        account.email,
+                        account.name,
+                        state.to_owned(),
+                    ];
+                    list.row(cells, &shown);
                 }
                 Ok(())
             }
@@ -142,16 +142,24 @@ async fn panel_url(app: &App) -> Result<String, CommandError> {
 }
 
 /// The given password, or a generated one, which is printed.
-fn given_or_made(given: PasswordArgs) -> Result<(Secret<String>, Option<String>), CommandError> {
-    if let Some(file) = given.password_file {
-        return Ok((read_secret(&file)?, None));
+pub fn given_or_made(file: Option<&Path>) -> Result<(Secret<String>, Option<String>), CommandError> {
+    if let Some(file) = file {
+        return Ok((read_secret(file)?, None));
     }
     let made = random_password().map_err(failed)?;
     let shown = made.expose().clone();
     Ok((made, Some(shown)))
 }
 
-fn password_line(made: Option<String>) -> String {
+/// Shows a new password, if it was generated.
+pub fn show_password(output: Output, email: &str, made: Option<&str>) {
+    output.result(
+        format!("E-mail    {email}\n{}", password_line(made)),
+        &json!({ "email": email, "password": made }),
+    );
+}
+
+fn password_line(made: Option<&str>) -> String {
     match made {
         Some(made) => format!("Password  {made}   (shown this once)"),
         None => "Password  as given".to_owned(),

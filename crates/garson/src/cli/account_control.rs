@@ -1,6 +1,8 @@
 //! `garson account disable`, `enable`, `delete`, `quota`, `export` and `import`.
 
-use super::command::{CommandError, Outcome, failed, print_line};
+use super::command::{AccountArgs, CommandError, Outcome, failed};
+use super::output::Output;
+use super::progress::{ShownProgress, Unit};
 use super::secret_input::{ask_plainly, read_or_ask, read_or_choose};
 use crate::app::App;
 use crate::flow::Fault;
@@ -8,44 +10,45 @@ use crate::flow::admin::{account_control, account_move, accounts};
 use crate::flow::upkeep;
 use clap::{Args, Subcommand};
 use garson_core::account::Account;
-use garson_core::account_state::{QuotaKind, Quotas, UNLIMITED};
+use garson_core::account_state::{AccountState, QuotaKind, Quotas, UNLIMITED};
+use garson_core::id::AccountId;
 use serde_json::json;
 use std::path::PathBuf;
-
-#[derive(Args)]
-pub struct Whose {
-    /// The e-mail address of the account
-    #[arg(long, visible_alias = "account")]
-    email: String,
-}
+use std::sync::Arc;
 
 #[derive(Subcommand)]
 pub enum ControlCommand {
     /// Disable an account: keys and sessions are refused and events wait; orders of platforms are still recorded
     Disable {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// Why, for `garson account list`
         #[arg(long)]
         reason: Option<String>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Enable an account again; the events that have waited are sent
     Enable {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
+        #[command(flatten)]
+        output: Output,
     },
     /// Delete an account with everything that it has; asks for its name. Run it again if it was interrupted
     Delete {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// The account's name, instead of the question
         #[arg(long, value_name = "NAME")]
         confirm: Option<String>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Show or set what an account may have: a number, "unlimited", or "default" for that of the settings
     Quota {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// Restaurants
         #[arg(long, value_name = "N", value_parser = quota)]
         restaurants: Option<Quota>,
@@ -58,18 +61,19 @@ pub enum ControlCommand {
         /// Orders of own shops and test orders in a day; orders of platforms are always accepted
         #[arg(long, value_name = "N", value_parser = quota)]
         orders_per_day: Option<Quota>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Write a disabled account into an encrypted file, for another installation
     Export {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         #[command(flatten)]
         passphrase: PassphraseArgs,
         /// The new file
         file: PathBuf,
+        #[command(flatten)]
+        output: Output,
     },
     /// Read an account from such a file; it is disabled until `garson account enable`
     Import {
@@ -77,6 +81,8 @@ pub enum ControlCommand {
         passphrase: PassphraseArgs,
         /// The file
         file: PathBuf,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -106,28 +112,34 @@ fn quota(text: &str) -> Result<Quota, String> {
 
 pub async fn run(app: &App, command: ControlCommand) -> Outcome {
     match command {
-        ControlCommand::Disable { whose, reason } => {
-            let account = find(app, &whose).await?;
-            account_control::disable(app, account.id, reason)
-                .await
-                .map_err(failed)?;
-            print_line("disabled");
+        ControlCommand::Disable {
+            account,
+            reason,
+            output,
+        } => {
+            let id = account.find(app).await?.id;
+            account_control::disable(app, id, reason).await.map_err(failed)?;
+            show_state(output, id, AccountState::Disabled);
         }
-        ControlCommand::Enable { whose } => {
-            let account = find(app, &whose).await?;
-            account_control::enable(app, account.id).await.map_err(failed)?;
-            print_line("enabled");
+        ControlCommand::Enable { account, output } => {
+            let id = account.find(app).await?.id;
+            account_control::enable(app, id).await.map_err(failed)?;
+            show_state(output, id, AccountState::Active);
         }
-        ControlCommand::Delete { whose, confirm } => return delete(app, &whose, confirm).await,
+        ControlCommand::Delete {
+            account,
+            confirm,
+            output,
+        } => return delete(app, &account, confirm, output).await,
         ControlCommand::Quota {
-            whose,
+            account,
             restaurants,
             keys,
             endpoints,
             orders_per_day,
-            json,
+            output,
         } => {
-            let account = find(app, &whose).await?;
+            let account = account.find(app).await?;
             let given = [
                 (QuotaKind::Restaurants, restaurants),
                 (QuotaKind::Keys, keys),
@@ -135,46 +147,61 @@ pub async fn run(app: &App, command: ControlCommand) -> Outcome {
                 (QuotaKind::OrdersPerDay, orders_per_day),
             ];
             let quotas = change_quotas(app, &account, given).await?;
-            show_quotas(app, &quotas, json);
+            show_quotas(app, &quotas, output);
         }
         ControlCommand::Export {
-            whose,
+            account,
             passphrase,
             file,
+            output,
         } => {
-            let account = find(app, &whose).await?;
+            let account = account.find(app).await?;
             let given = passphrase.passphrase_file.as_deref();
             let passphrase = read_or_choose(given, "Passphrase", "--passphrase-file")?;
-            let rows = account_move::export(app, &account, &file, &passphrase)
-                .await
-                .map_err(failed)?;
-            print_line(&format!(
-                "{rows} rows of {} are in {}.",
-                account.email,
-                file.display()
-            ));
+            let shown = ShownProgress::start("export", Unit::Rows, &Arc::default());
+            let exported = account_move::export(app, &account, &file, &passphrase).await;
+            drop(shown);
+            let rows = exported.map_err(failed)?;
+            output.result(
+                format!("{rows} rows of {} are in {}.", account.email, file.display()),
+                &json!({ "accountId": account.id, "rows": rows, "file": file }),
+            );
         }
-        ControlCommand::Import { passphrase, file } => {
+        ControlCommand::Import {
+            passphrase,
+            file,
+            output,
+        } => {
             let given = passphrase.passphrase_file.as_deref();
             let passphrase = read_or_ask(given, "Passphrase", "--passphrase-file")?;
-            let (description, rows) = account_move::import(app, &file, &passphrase)
-                .await
-                .map_err(failed)?;
+            let shown = ShownProgress::start("import", Unit::Rows, &Arc::default());
+            let imported = account_move::import(app, &file, &passphrase).await;
+            drop(shown);
+            let (description, rows) = imported.map_err(failed)?;
             let email = description.email;
-            print_line(&format!(
-                "{rows} rows of {email} were imported. The account is disabled: garson account enable --email {email}"
-            ));
+            output.result(
+                format!(
+                    "{rows} rows of {email} were imported. The account is disabled: garson account enable --account {email}"
+                ),
+                &json!({ "email": email, "rows": rows, "state": AccountState::Disabled.as_str() }),
+            );
         }
     }
     Ok(())
 }
 
-async fn find(app: &App, whose: &Whose) -> Result<Account, CommandError> {
-    accounts::by_email(app, &whose.email).await.map_err(failed)
+fn show_state(output: Output, account: AccountId, state: AccountState) {
+    let state = state.as_str();
+    let word = if state == AccountState::Active.as_str() {
+        "enabled"
+    } else {
+        state
+    };
+    output.result(word, &json!({ "accountId": account, "state": state }));
 }
 
-async fn delete(app: &App, whose: &Whose, confirm: Option<String>) -> Outcome {
-    let account = match accounts::by_email(app, &whose.email).await {
+async fn delete(app: &App, given: &AccountArgs, confirm: Option<String>, output: Output) -> Outcome {
+    let account = match accounts::by_email(app, &given.account).await {
         Ok(account) => account,
         Err(fault @ Fault::NotFound(_)) => {
             // The last step of a deletion may have been interrupted.
@@ -195,16 +222,15 @@ async fn delete(app: &App, whose: &Whose, confirm: Option<String>) -> Outcome {
             "that is not its name; nothing was deleted".to_owned(),
         ));
     }
-    let mut shown = 0;
-    let rows = account_control::delete(app, account.id, |count| {
-        if count >= shown + 10_000 {
-            shown = count;
-            eprintln!("{count} rows");
-        }
-    })
-    .await
-    .map_err(failed)?;
-    print_line(&format!("deleted, {rows} rows"));
+    let progress = Arc::default();
+    let shown = ShownProgress::start("delete", Unit::Rows, &progress);
+    let deleted = account_control::delete(app, account.id, |count| progress.set(count, None)).await;
+    drop(shown);
+    let rows = deleted.map_err(failed)?;
+    output.result(
+        format!("deleted, {rows} rows"),
+        &json!({ "accountId": account.id, "deletedRows": rows }),
+    );
     Ok(())
 }
 
@@ -229,24 +255,22 @@ async fn change_quotas(
         .map_err(failed)
 }
 
-fn show_quotas(app: &App, quotas: &Quotas, json: bool) {
+fn show_quotas(app: &App, quotas: &Quotas, output: Output) {
     let limit = |kind| quotas.limit(kind, app.settings.quotas.get(kind));
-    if json {
-        let shown = json!({
-            "restaurants": limit(QuotaKind::Restaurants),
-            "keys": limit(QuotaKind::Keys),
-            "endpoints": limit(QuotaKind::Endpoints),
-            "ordersPerDay": limit(QuotaKind::OrdersPerDay),
-        });
-        return print_line(&shown.to_string());
-    }
-    for kind in QuotaKind::ALL {
+    let lines = QuotaKind::ALL.map(|kind| {
         let origin = if quotas.get(kind).is_none() {
             "  (default)"
         } else {
             ""
         };
         let shown = limit(kind).map_or_else(|| "unlimited".to_owned(), |limit| limit.to_string());
-        print_line(&format!("{:18} {shown}{origin}", kind.as_str()));
-    }
+        format!("{:18} {shown}{origin}", kind.as_str())
+    });
+    let shown = json!({
+        "restaurants": limit(QuotaKind::Restaurants),
+        "keys": limit(QuotaKind::Keys),
+        "endpoints": limit(QuotaKind::Endpoints),
+        "ordersPerDay": limit(QuotaKind::OrdersPerDay),
+    });
+    output.result(lines.join("\n"), &shown);
 }

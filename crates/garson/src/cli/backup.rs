@@ -1,6 +1,7 @@
 //! `garson backup`: a backup of the database while the service runs.
 
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{CommandError, Outcome, failed, with_app};
+use super::output::Output;
 use super::progress::{ShownProgress, Unit};
 use crate::app::backup_folder;
 use crate::app::key_file::prepare_folder;
@@ -8,11 +9,12 @@ use crate::config::Settings;
 use crate::flow::admin::audit::record_command;
 use crate::flow::upkeep::backups;
 use garson_core::audit::{RecordKind, Verb};
+use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Makes a backup in a new file, or in the folder of the settings, where it replaces the oldest one.
-pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
+pub fn run(settings: &Settings, file: Option<PathBuf>, output: Output) -> Outcome {
     let folder = settings.backup.folder.clone();
     if file.is_none() && folder.as_os_str().is_empty() {
         return Err(CommandError(
@@ -42,18 +44,23 @@ pub fn run(settings: &Settings, file: Option<PathBuf>) -> Outcome {
         .await
         .map_err(failed)?;
         let progress = Arc::default();
-        let shown = ShownProgress::start("backup", Unit::Bytes, &progress);
+        let shown = ShownProgress::start_stoppable("backup", Unit::Bytes, &progress);
         let made = backups::make(&app, &to, progress).await;
         drop(shown);
         made?;
-        print_line(&format!("The database was copied to {}.", to.display()));
-        if is_in_folder {
-            let removed = backup_folder::remove_old(&folder, app.settings.backup.keep, at)?;
-            if removed > 0 {
-                print_line(&format!("Old backups deleted: {removed}."));
-            }
+        let removed = if is_in_folder {
+            backup_folder::remove_old(&folder, app.settings.backup.keep, at)?
+        } else {
+            0
+        };
+        output.result(
+            format!("The database was copied to {}.", to.display()),
+            &json!({ "file": to, "deletedBackups": removed }),
+        );
+        if removed > 0 {
+            output.remark(format!("Old backups deleted: {removed}."));
         }
-        print_line(
+        output.remark(
             "The master key is not part of it: keep a copy of master.key (or GARSON_MASTER_KEY) elsewhere.",
         );
         Ok(())

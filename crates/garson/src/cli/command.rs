@@ -3,6 +3,9 @@
 use crate::app::{App, StartError};
 use crate::config::Settings;
 use crate::flow::Fault;
+use crate::flow::admin::accounts;
+use clap::Args;
+use garson_core::account::Account;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -23,6 +26,20 @@ pub fn failed(fault: Fault) -> CommandError {
         // The operator may read what storage says.
         Fault::Store(error) => CommandError(error.to_string()),
         other => CommandError(other.to_string()),
+    }
+}
+
+/// The account that a command is about.
+#[derive(Args)]
+pub struct AccountArgs {
+    /// The account's e-mail address
+    #[arg(long, visible_alias = "email", value_name = "EMAIL")]
+    pub account: String,
+}
+
+impl AccountArgs {
+    pub async fn find(&self, app: &App) -> Result<Account, CommandError> {
+        accounts::by_email(app, &self.account).await.map_err(failed)
     }
 }
 

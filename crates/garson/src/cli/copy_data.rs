@@ -1,6 +1,7 @@
 //! `garson migrate --to`: all data in another database.
 
-use super::command::{CommandError, Outcome, print_line, with_app};
+use super::command::{CommandError, Outcome, with_app};
+use super::output::Output;
 use super::progress::{ShownProgress, Unit};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
@@ -9,10 +10,11 @@ use garson_core::secret::Secret;
 use garson_store::engine::Purpose;
 use garson_store::upkeep::copy;
 use garson_store::{Engine, Location, Options};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn migrate(settings: &Settings, to: &str) -> Outcome {
+pub fn migrate(settings: &Settings, to: &str, output: Output) -> Outcome {
     let target = target(to)?;
     // No server may write while the data is copied.
     let _lock = lock_data(settings)?;
@@ -34,13 +36,20 @@ pub fn migrate(settings: &Settings, to: &str) -> Outcome {
         )
         .map_err(|error| CommandError(format!("the target cannot be opened: {error}")))?;
         let progress = Arc::default();
-        let shown = ShownProgress::start("copy", Unit::Rows, &progress);
+        let shown = ShownProgress::start_stoppable("copy", Unit::Rows, &progress);
         let copied = copy::copy_all(&app.store, &engine, &progress).await;
         drop(shown);
-        for (table, rows) in copied? {
-            print_line(&format!("{rows:>10}  {table}"));
-        }
-        print_line("Done. The new database needs the same master key as the old one.");
+        let tables = copied?;
+        let lines = tables.iter().map(|(table, rows)| format!("{rows:>10}  {table}"));
+        let rows: Map<String, Value> = tables
+            .iter()
+            .map(|(table, rows)| ((*table).to_string(), json!(rows)))
+            .collect();
+        output.result(
+            lines.collect::<Vec<_>>().join("\n"),
+            &json!({ "copiedRows": rows }),
+        );
+        output.remark("Done. The new database needs the same master key as the old one.");
         Ok(())
     })
 }

@@ -8,14 +8,17 @@ mod shops;
 mod source;
 mod summary;
 
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{AccountArgs, CommandError, Outcome, with_app};
+use super::output::Output;
+use super::progress::{ShownProgress, Unit};
 use super::secret_input::{ask, is_terminal, read_secret};
 use crate::config::Settings;
-use crate::flow::admin::accounts;
 use clap::Args;
 use garson_core::secret::Secret;
+use serde_json::json;
 use source::Source;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use summary::Summary;
 
 /// Other users of the machine can see a key on the command line; a variable they cannot.
@@ -38,9 +41,9 @@ pub struct ImportArgs {
     /// A file whose first line is an API key of the other service; - reads standard input. Or the variable GARSON_IMPORT_KEY
     #[arg(long, visible_alias = "key-file", value_name = "FILE")]
     key: Option<PathBuf>,
-    /// The e-mail address of the account in this installation that gets everything
-    #[arg(long, visible_alias = "email", value_name = "EMAIL")]
-    account: String,
+    // The one in this installation that gets everything.
+    #[command(flatten)]
+    account: AccountArgs,
     /// Count what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -50,16 +53,15 @@ pub struct ImportArgs {
     /// Allow an address with http:// on another machine: the key and the orders cross the network unencrypted
     #[arg(long)]
     allow_http: bool,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub fn run(settings: &Settings, args: ImportArgs) -> Outcome {
     source::check_url(&args.from_api, args.allow_http)?;
     let key = key(args.key.as_deref())?;
     with_app(settings, |app| async move {
-        let account = accounts::by_email(&app, &args.account).await.map_err(failed)?.id;
+        let account = args.account.find(&app).await?.id;
         let source = Source::new(app.net.clone(), &args.from_api, key)?;
         let mut summary = Summary::new(args.dry_run);
         let shops = shops::import(&app, account, &source, &mut summary).await?;
@@ -67,12 +69,12 @@ pub fn run(settings: &Settings, args: ImportArgs) -> Outcome {
             dry_run: args.dry_run,
             skip_unreadable: args.skip_unreadable,
         };
-        orders::import(&app, account, &source, shops, rules, &mut summary).await?;
-        if args.json {
-            print_line(&summary.to_json());
-        } else {
-            print_line(summary.to_text().trim_end());
-        }
+        let progress = Arc::default();
+        let shown = ShownProgress::start("orders", Unit::Orders, &progress);
+        let imported = orders::import(&app, account, &source, shops, rules, &mut summary, &progress).await;
+        drop(shown);
+        imported?;
+        args.output.result(summary.to_text().trim_end(), &json!(summary));
         Ok(())
     })
 }

@@ -1,12 +1,13 @@
 //! `garson key`: API keys and the master key, for operators.
 
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
+use super::command::{AccountArgs, CommandError, Outcome, failed, with_app};
+use super::output::Output;
 use super::rotate::{self, RotateArgs};
 use crate::config::Settings;
 use crate::flow::By;
+use crate::flow::admin::keys;
 use crate::flow::admin::keys::NewKey;
-use crate::flow::admin::{accounts, keys};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use garson_core::id::{KeyId, RestaurantId};
 use garson_core::key_access::{KeyAccess, Scope};
 use garson_core::network::Network;
@@ -15,19 +16,12 @@ use garson_core::time::Timestamp;
 use serde_json::json;
 use std::time::Duration;
 
-#[derive(Args)]
-pub struct Whose {
-    /// The e-mail address of the account
-    #[arg(long, visible_alias = "account")]
-    email: String,
-}
-
 #[derive(Subcommand)]
 pub enum KeyCommand {
     /// Issue a key; it is printed only this once
     Issue {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// What people call it
         #[arg(long)]
         label: Option<String>,
@@ -43,26 +37,26 @@ pub enum KeyCommand {
         /// After how many days it ends
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=3650))]
         expires_days: Option<u32>,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// List the keys of an account
     List {
         #[command(flatten)]
-        whose: Whose,
-        /// Print JSON, one object per line
-        #[arg(long)]
-        json: bool,
+        account: AccountArgs,
+        #[command(flatten)]
+        output: Output,
     },
     /// Replace the master key, which seals all secrets in the database, while the service runs
     Rotate(RotateArgs),
     /// Revoke a key; a running server notices within a second
     Revoke {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// The key's id
         id: String,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -90,13 +84,13 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
             KeyCommand::Rotate(args) => return rotate::run(&app, args).await,
             command => command,
         };
-        let (KeyCommand::Issue { whose, .. }
-        | KeyCommand::List { whose, .. }
-        | KeyCommand::Revoke { whose, .. }) = &command
+        let (KeyCommand::Issue { account, .. }
+        | KeyCommand::List { account, .. }
+        | KeyCommand::Revoke { account, .. }) = &command
         else {
             return Ok(());
         };
-        let account = accounts::by_email(&app, &whose.email).await.map_err(failed)?.id;
+        let account = account.find(&app).await?.id;
         match command {
             KeyCommand::Issue {
                 label,
@@ -104,7 +98,7 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                 restaurants,
                 networks,
                 expires_days,
-                json: as_json,
+                output,
                 ..
             } => {
                 let lifetime = expires_days.map(|days| Duration::from_secs(u64::from(days) * 24 * 3600));
@@ -126,44 +120,40 @@ pub fn run(settings: &Settings, command: KeyCommand) -> Outcome {
                     .await
                     .map_err(failed)?;
                 let (id, secret) = (key.record.id, key.secret.expose());
-                print_line(&if as_json {
-                    json!({ "id": id, "key": secret }).to_string()
-                } else {
-                    format!("{id}  {secret}   (shown this once)")
-                });
+                output.result(
+                    format!("{id}  {secret}   (shown this once)"),
+                    &json!({ "id": id, "key": secret }),
+                );
             }
-            KeyCommand::List { json: as_json, .. } => {
+            KeyCommand::List { output, .. } => {
+                let mut list = output.list(["id", "ends with", "primary", "last used", "limits", "label"]);
                 for key in keys::list(&app, account).await.map_err(failed)? {
-                    if as_json {
-                        let shown = json!({
-                            "id": key.id, "hint": key.hint, "isPrimary": key.is_primary, "label": key.label,
-                            "limits": limits(&key.access, key.expires_at), "expiresAt": key.expires_at,
-                            "lastUsedAt": key.last_used_at,
-                        });
-                        print_line(&shown.to_string());
-                        continue;
-                    }
-                    let primary = if key.is_primary { "primary" } else { "-" };
-                    let used = key
-                        .last_used_at
-                        .map_or_else(|| "never used".to_owned(), |at| at.to_string());
-                    let label = key.label.unwrap_or_default();
                     let limits = limits(&key.access, key.expires_at);
-                    print_line(&format!(
-                        "{}  …{}  {primary}  {used}  {limits}  {label}",
-                        key.id, key.hint
-                    ));
+                    let shown = json!({
+                        "id": key.id, "hint": key.hint, "isPrimary": key.is_primary, "label": key.label,
+                        "limits": limits, "expiresAt": key.expires_at, "lastUsedAt": key.last_used_at,
+                    });
+                    let cells = [
+                        key.id.to_string(),
+                        key.hint,
+                        if key.is_primary { "primary" } else { "" }.to_owned(),
+                        key.last_used_at
+                            .map_or_else(|| "never".to_owned(), |at| at.to_string()),
+                        limits,
+                        key.label.unwrap_or_default(),
+                    ];
+                    list.row(cells, &shown);
                 }
             }
             KeyCommand::Rotate(_) => {}
-            KeyCommand::Revoke { id, .. } => {
-                let id = id
+            KeyCommand::Revoke { id, output, .. } => {
+                let id: KeyId = id
                     .parse()
                     .map_err(|_| CommandError(format!("{id} is not the id of a key")))?;
                 keys::revoke(&app, By::operator(account, "key revoke"), id)
                     .await
                     .map_err(failed)?;
-                print_line("revoked");
+                output.result("revoked", &json!({ "id": id, "isRevoked": true }));
             }
         }
         Ok(())

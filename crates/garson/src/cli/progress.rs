@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
 const FIRST: Duration = Duration::from_secs(1);
@@ -21,22 +21,44 @@ const BAR: u64 = 30;
 pub enum Unit {
     Bytes,
     Rows,
+    Orders,
+    Events,
+    Messages,
 }
 
-/// Shows progress until it is dropped. Meanwhile Ctrl-C and SIGTERM stop the work in an orderly way, and end the process the second time.
+/// What Ctrl-C and SIGTERM do meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Interrupt {
+    /// They stop the work in an orderly way, and end the process the second time.
+    StopsWork,
+    /// They end the process, as usual.
+    EndsProcess,
+}
+
+/// Shows progress until it is dropped.
 pub struct ShownProgress {
     ended: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl ShownProgress {
+    /// Shows progress of work that can be interrupted at any time.
     pub fn start(what: &'static str, unit: Unit, progress: &Arc<WorkProgress>) -> Self {
+        Self::begin(what, unit, progress, Interrupt::EndsProcess)
+    }
+
+    /// The same for work that stops in an orderly way when `progress` says so.
+    pub fn start_stoppable(what: &'static str, unit: Unit, progress: &Arc<WorkProgress>) -> Self {
+        Self::begin(what, unit, progress, Interrupt::StopsWork)
+    }
+
+    fn begin(what: &'static str, unit: Unit, progress: &Arc<WorkProgress>, interrupt: Interrupt) -> Self {
         let (ended, until) = oneshot::channel();
         let progress = Arc::clone(progress);
         let thread = std::thread::spawn(move || {
             // Without it, the work goes on all the same.
             if let Ok(runtime) = Builder::new_current_thread().enable_all().build() {
-                let _ = runtime.block_on(show(what, unit, &progress, until));
+                let _ = runtime.block_on(show(what, unit, &progress, interrupt, until));
             }
         });
         Self {
@@ -50,17 +72,19 @@ async fn show(
     what: &str,
     unit: Unit,
     progress: &WorkProgress,
+    interrupt: Interrupt,
     mut until: oneshot::Receiver<()>,
 ) -> std::io::Result<()> {
-    let (mut interrupted, mut terminated) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = match interrupt {
+        Interrupt::StopsWork => Some([signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?]),
+        Interrupt::EndsProcess => None,
+    };
     let (on_terminal, began, mut pause) = (stderr().is_terminal(), Instant::now(), FIRST);
     loop {
         tokio::select! {
             biased;
             _ = &mut until => break,
-            _ = interrupted.recv() => stop(progress),
-            _ = terminated.recv() => stop(progress),
+            () = interrupted(&mut signals) => stop(progress),
             () = tokio::time::sleep(pause) => {
                 let line = line(what, unit, progress.get(), began.elapsed(), on_terminal);
                 if on_terminal {
@@ -79,6 +103,16 @@ async fn show(
     Ok(())
 }
 
+async fn interrupted(signals: &mut Option<[Signal; 2]>) {
+    match signals {
+        Some([interrupt, terminate]) => tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        },
+        None => std::future::pending().await,
+    }
+}
+
 fn stop(progress: &WorkProgress) {
     if progress.is_stopping() {
         std::process::exit(130);
@@ -86,10 +120,10 @@ fn stop(progress: &WorkProgress) {
     progress.stop();
 }
 
-/// Shows the progress of work on this thread.
+/// Shows the progress of work on this thread, which can be stopped.
 pub fn with_progress<T>(what: &'static str, unit: Unit, work: impl FnOnce(&WorkProgress) -> T) -> T {
     let progress = Arc::default();
-    let _shown = ShownProgress::start(what, unit, &progress);
+    let _shown = ShownProgress::start_stoppable(what, unit, &progress);
     work(&progress)
 }
 
@@ -131,6 +165,9 @@ fn amount(count: u64, unit: Unit) -> String {
         Unit::Bytes if count < 10_000_000 => format!("{} kB", count / 1_000),
         Unit::Bytes => format!("{} MB", count / 1_000_000),
         Unit::Rows => format!("{count} rows"),
+        Unit::Orders => format!("{count} orders"),
+        Unit::Events => format!("{count} events"),
+        Unit::Messages => format!("{count} messages"),
     }
 }
 

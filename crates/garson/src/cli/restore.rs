@@ -1,7 +1,8 @@
 //! `garson restore`: puts a backup in place of the database, or only verifies it.
 
-use super::command::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, runtime};
 use super::doctor::check_key;
+use super::output::Output;
 use super::progress::{Unit, with_progress};
 use crate::app::key_file::prepare_folder;
 use crate::app::lock_data;
@@ -13,6 +14,8 @@ use garson_store::engine::{
 };
 use garson_store::upkeep::contents;
 use garson_store::{Engine, Location, StoreError};
+use serde_json::{Map, Value, json};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -26,32 +29,62 @@ pub struct RestoreArgs {
     /// Restore although there is a database in the data folder; it is kept under another name
     #[arg(long, conflicts_with = "verify")]
     replace: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What the command says: at once to people, together at the end as JSON.
+struct Report {
+    output: Output,
+    shown: Map<String, Value>,
+}
+
+impl Report {
+    fn say(&self, text: impl Display) {
+        self.output.remark(text);
+    }
+
+    fn note(&mut self, name: &str, value: impl Into<Value>) {
+        self.shown.insert(name.to_owned(), value.into());
+    }
 }
 
 pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
+    let mut report = Report {
+        output: args.output,
+        shown: Map::new(),
+    };
+    report.note("file", args.file.display().to_string());
+    report.note("isRestored", !args.verify);
+    restore(settings, args, &mut report)?;
+    args.output.json(&Value::Object(report.shown));
+    Ok(())
+}
+
+fn restore(settings: &Settings, args: &RestoreArgs, report: &mut Report) -> Outcome {
     let file = args.file.as_path();
     let format = with_progress("verify", Unit::Bytes, |progress| verify_backup(file, progress))?;
-    print_line(&format!("{} is readable and undamaged.", file.display()));
+    report.say(format!("{} is readable and undamaged.", file.display()));
     let location = settings.location();
     match (format, &location, args.verify) {
-        (BackupFormat::Sqlite, _, true) => show(settings, &Location::Sqlite(file.to_owned()))?.require(),
+        (BackupFormat::Sqlite, _, true) => show(settings, &Location::Sqlite(file.to_owned()), report)?.require(),
         (BackupFormat::Postgres, Location::Postgres(url), true) => {
             let shown = with_progress("restore into a temporary database", Unit::Bytes, |progress| {
                 restore_for_a_look(file, url, progress, |url| {
-                    Ok(show(settings, &Location::Postgres(url.clone())))
+                    Ok(show(settings, &Location::Postgres(url.clone()), report))
                 })
             });
             shown??.require()
         }
         (BackupFormat::Postgres, Location::Sqlite(_), true) => {
-            print_line("What it contains can be shown where database_url names a PostgreSQL server.");
+            report.say("What it contains can be shown where database_url names a PostgreSQL server.");
             Ok(())
         }
         (BackupFormat::Sqlite, Location::Sqlite(database), false) => {
             // Before anything is replaced.
-            let key = show(settings, &Location::Sqlite(file.to_owned()))?;
-            restore_file(settings, file, database, args.replace)?;
-            finish(&key);
+            let key = show(settings, &Location::Sqlite(file.to_owned()), report)?;
+            restore_file(settings, file, database, args.replace, report)?;
+            finish(&key, report);
             Ok(())
         }
         (BackupFormat::Postgres, Location::Postgres(url), false) => {
@@ -66,7 +99,7 @@ pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
             }
             with_progress("restore", Unit::Bytes, |progress| restore_postgres(file, url, progress))?;
             let restored = |CommandError(why)| CommandError(format!("the backup was restored, but {why}"));
-            finish(&show(settings, &location).map_err(restored)?);
+            finish(&show(settings, &location, report).map_err(restored)?, report);
             Ok(())
         }
         (BackupFormat::Sqlite, Location::Postgres(_), false) => Err(CommandError(
@@ -81,7 +114,13 @@ pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
 }
 
 /// Puts a file in place of the database. No server runs meanwhile.
-fn restore_file(settings: &Settings, backup: &Path, database: &Path, replaces: bool) -> Outcome {
+fn restore_file(
+    settings: &Settings,
+    backup: &Path,
+    database: &Path,
+    replaces: bool,
+    report: &mut Report,
+) -> Outcome {
     prepare_folder(&settings.data)?;
     if let (Ok(backup), Ok(database)) = (backup.canonicalize(), database.canonicalize())
         && backup == database
@@ -126,7 +165,8 @@ fn restore_file(settings: &Settings, backup: &Path, database: &Path, replaces: b
         return Err(error.into());
     }
     if !present.is_empty() {
-        print_line(&format!(
+        report.note("replaced", kept.display().to_string());
+        report.say(format!(
             "The old database is kept as {}, with all files whose names begin like that.",
             kept.display()
         ));
@@ -165,13 +205,13 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-fn finish(key: &KeyCheck) {
+fn finish(key: &KeyCheck, report: &Report) {
     if let Err(why) = &key.0 {
-        print_line(&format!(
+        report.say(format!(
             "Before you start the service: the master key could not be checked: {why}"
         ));
     }
-    print_line(
+    report.say(
         "The backup is restored. Start the service; it may send events again that it had delivered after the backup.",
     );
 }
@@ -187,33 +227,39 @@ impl KeyCheck {
 }
 
 /// Shows what a database contains. Fails if something is missing in it.
-fn show(settings: &Settings, location: &Location) -> Result<KeyCheck, CommandError> {
+fn show(settings: &Settings, location: &Location, report: &mut Report) -> Result<KeyCheck, CommandError> {
     let (store, schema) = Engine::inspect(location, &settings.storage_options())?;
     runtime()?.block_on(async {
         match schema {
             Schema::None => return Err(CommandError("it contains no data of Garson".to_owned())),
-            Schema::Older(_) => print_line(
+            Schema::Older(_) => report.say(
                 "It is from an earlier version and will be migrated at the next start. Its contents are not counted.",
             ),
-            Schema::Current { .. } => count(&store).await?,
+            Schema::Current { .. } => count(&store, report).await?,
         }
         let key = check_key(settings, &store).await;
+        report.note("keyFits", key.is_ok());
         if key.is_ok() {
-            print_line("The configured master key is the one it was encrypted with.");
+            report.say("The configured master key is the one it was encrypted with.");
         }
         Ok(KeyCheck(key))
     })
 }
 
-async fn count(store: &Engine) -> Outcome {
+async fn count(store: &Engine, report: &mut Report) -> Outcome {
     let found = contents::read(store).await?;
-    print_line(&format!("{:>10}  accounts", found.accounts));
-    print_line(&format!("{:>10}  restaurants", found.restaurants));
-    print_line(&format!("{:>10}  orders", found.orders));
-    print_line(&format!("{:>10}  events", found.events));
+    report.say(format!("{:>10}  accounts", found.accounts));
+    report.say(format!("{:>10}  restaurants", found.restaurants));
+    report.say(format!("{:>10}  orders", found.orders));
+    report.say(format!("{:>10}  events", found.events));
     if let Some(at) = found.newest_order_at {
-        print_line(&format!("The newest order is from {at}."));
+        report.say(format!("The newest order is from {at}."));
     }
+    let contents = json!({
+        "accounts": found.accounts, "restaurants": found.restaurants, "orders": found.orders,
+        "events": found.events, "newestOrderAt": found.newest_order_at,
+    });
+    report.note("contents", contents);
     if found.incomplete_orders > 0 {
         let message = format!("{} orders have no contents", found.incomplete_orders);
         return Err(CommandError(StoreError::corrupt(message).to_string()));

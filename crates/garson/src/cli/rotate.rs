@@ -1,12 +1,14 @@
 //! `garson key rotate`: replaces the master key while the service runs.
 
-use super::command::{CommandError, Outcome, failed, print_line};
+use super::command::{CommandError, Outcome, failed};
+use super::output::Output;
 use super::secret_input::read_secret;
 use crate::app::App;
 use crate::config::parse_key;
 use crate::flow::upkeep::key_rotation;
 use crate::flow::upkeep::key_rotation::Outcome as Rotated;
 use clap::Args;
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -26,12 +28,18 @@ pub struct RotateArgs {
     /// Forget the old key, after every node was started with the new one
     #[arg(long)]
     finish: bool,
+    #[command(flatten)]
+    output: Output,
 }
 
 pub async fn run(app: &App, args: RotateArgs) -> Outcome {
+    let output = args.output;
     if args.finish {
         key_rotation::finish(app).await.map_err(failed)?;
-        print_line("Done. Only the new key opens the database.");
+        output.result(
+            "Done. Only the new key opens the database.",
+            &json!({ "resealed": 0, "isFinished": true }),
+        );
         return Ok(());
     }
     let new = match args.new_key_file {
@@ -45,21 +53,21 @@ pub async fn run(app: &App, args: RotateArgs) -> Outcome {
     let rotated = key_rotation::rotate(app, new, |step| eprintln!("{step}"))
         .await
         .map_err(failed)?;
-    match rotated {
-        Rotated::Done { resealed } => {
-            print_line(&format!(
-                "Done: {resealed} secrets were sealed again, and the key file was replaced."
-            ));
-            print_line("Keep a copy of the new master.key; backups made before need the old one.");
-        }
-        Rotated::Resealed { resealed } => {
-            print_line(&format!(
-                "{resealed} secrets were sealed again. Both keys open the database now."
-            ));
-            print_line(
-                "Set the new key on every node and restart them, then run: garson key rotate --finish",
-            );
-        }
+    let (Rotated::Done { resealed } | Rotated::Resealed { resealed }) = rotated;
+    let is_finished = matches!(rotated, Rotated::Done { .. });
+    let shown = json!({ "resealed": resealed, "isFinished": is_finished });
+    if is_finished {
+        output.result(
+            format!("Done: {resealed} secrets were sealed again, and the key file was replaced."),
+            &shown,
+        );
+        output.remark("Keep a copy of the new master.key; backups made before need the old one.");
+    } else {
+        output.result(
+            format!("{resealed} secrets were sealed again. Both keys open the database now."),
+            &shown,
+        );
+        output.remark("Set the new key on every node and restart them, then run: garson key rotate --finish");
     }
     Ok(())
 }

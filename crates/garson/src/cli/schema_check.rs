@@ -1,68 +1,93 @@
 //! `garson migrate --check`: what this version would do to the schema. It changes nothing.
 
-use super::command::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, runtime};
+use super::output::Output;
 use crate::config::Settings;
-use garson_store::engine::{MigrationKind, Schema, newest};
+use garson_store::engine::{MigrationKind, Pending, Schema, StepState, newest};
 use garson_store::upkeep::schema_change;
-use garson_store::{Engine, Location, StoreError};
+use garson_store::{Engine, Location};
+use serde_json::{Value, json};
 
-pub fn run(settings: &Settings) -> Outcome {
+pub fn run(settings: &Settings, output: Output) -> Outcome {
     let (location, options) = (settings.location(), settings.storage_options());
     let known = newest(options.migrations);
-    print_line(&format!("This version knows the migrations up to {known}."));
+    output.remark(format!("This version knows the migrations up to {known}."));
+    let show = |text: &str, state: &str, pending: &[Pending], steps: &[StepState]| {
+        let shown = json!({
+            "known": known, "state": state, "pending": pending.iter().map(shown).collect::<Vec<_>>(),
+            "steps": steps.iter().map(shown_step).collect::<Vec<_>>(),
+        });
+        output.result(text, &shown);
+    };
     if matches!(&location, Location::Sqlite(path) if !path.exists()) {
-        print_line("There is no database yet.");
+        show("There is no database yet.", "none", &[], &[]);
         return Ok(());
     }
     let (store, schema) = Engine::inspect(&location, &options)?;
     match schema {
-        Schema::None => print_line("The database is empty."),
+        Schema::None => show("The database is empty.", "empty", &[], &[]),
         Schema::Current { later } => {
-            print_line("The database has them.");
-            for number in &later {
-                print_line(&format!(
+            let mut lines = vec!["The database has them.".to_owned()];
+            lines.extend(later.iter().map(|number| {
+                format!(
                     "It also has migration {number} of a later version, with which this version can work."
-                ));
+                )
+            }));
+            let mut steps = runtime()?.block_on(schema_change::steps(&store))?;
+            steps.retain(|step| !step.is_done);
+            lines.extend(steps.iter().map(step_line));
+            if steps.is_empty() {
+                lines.push("Nothing is left to do.".to_owned());
             }
-            runtime()?.block_on(show_steps(&store))?;
+            show(&lines.join("\n"), "current", &[], &steps);
         }
         Schema::Older(pending) => {
-            for it in &pending {
-                let how = match it.kind {
-                    MigrationKind::Offline => "all other nodes must be stopped".to_owned(),
-                    MigrationKind::Expand { needs } => {
-                        format!("runs beside versions that know migration {needs}")
-                    }
-                    MigrationKind::Contract { needs } => {
-                        format!("waits until all nodes know migration {needs}")
-                    }
-                };
-                print_line(&format!("pending: {} ({}), {how}", it.number, it.name));
+            let mut lines: Vec<String> = pending.iter().map(line).collect();
+            let is_offline = pending.iter().any(|it| it.kind == MigrationKind::Offline);
+            if !is_offline {
+                lines.push("This version can be started while nodes of the earlier one run.".to_owned());
             }
-            if pending.iter().any(|it| it.kind == MigrationKind::Offline) {
+            show(&lines.join("\n"), "older", &pending, &[]);
+            if is_offline {
                 return Err(CommandError(
                     "stop all nodes before this version is started for the first time".to_owned(),
                 ));
             }
-            print_line("This version can be started while nodes of the earlier one run.");
         }
     }
     Ok(())
 }
 
-async fn show_steps(store: &Engine) -> Result<(), StoreError> {
-    let steps = schema_change::steps(store).await?;
-    for step in steps.iter().filter(|step| !step.is_done) {
-        print_line(&format!(
-            "in progress: {} of migration {}: {} rows of pass {}",
-            step.step.name(),
-            step.number,
-            step.visited,
-            step.passes + 1
-        ));
-    }
-    if steps.iter().all(|step| step.is_done) {
-        print_line("Nothing is left to do.");
-    }
-    Ok(())
+fn line(it: &Pending) -> String {
+    let how = match it.kind {
+        MigrationKind::Offline => "all other nodes must be stopped".to_owned(),
+        MigrationKind::Expand { needs } => format!("runs beside versions that know migration {needs}"),
+        MigrationKind::Contract { needs } => format!("waits until all nodes know migration {needs}"),
+    };
+    format!("pending: {} ({}), {how}", it.number, it.name)
+}
+
+fn shown(it: &Pending) -> Value {
+    let (kind, needs) = match it.kind {
+        MigrationKind::Offline => ("offline", None),
+        MigrationKind::Expand { needs } => ("expand", Some(needs)),
+        MigrationKind::Contract { needs } => ("contract", Some(needs)),
+    };
+    json!({ "number": it.number, "name": it.name, "kind": kind, "needs": needs })
+}
+
+fn step_line(step: &StepState) -> String {
+    format!(
+        "in progress: {} of migration {}: {} rows of pass {}",
+        step.step.name(),
+        step.number,
+        step.visited,
+        step.passes + 1
+    )
+}
+
+fn shown_step(step: &StepState) -> Value {
+    json!({
+        "migration": step.number, "step": step.step.name(), "rows": step.visited, "pass": step.passes + 1,
+    })
 }

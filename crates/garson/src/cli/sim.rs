@@ -1,14 +1,17 @@
 //! `garson sim`: the simulated platforms alone, and control of them.
 
 use super::command::{CommandError, Outcome, print_line, runtime};
+use super::output::Output;
+use super::progress::{ShownProgress, Unit};
 use clap::{Args, Subcommand};
 use garson_sim::views::{
     Autopilot, Courier, Fault, FaultRequest, OrderRequest, OrderView, Quirks, Step, StoreRequest,
 };
 use garson_sim::{ControlClient, Platform, Sim, SimSettings};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(Args)]
@@ -27,6 +30,9 @@ pub struct SimArgs {
     /// Without a command: the seconds that Getir requires between two status changes of an order
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     getir_gap: u64,
+    /// Print JSON; a list as one object per line
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: Option<SimCommand>,
 }
@@ -130,7 +136,7 @@ pub fn run(args: SimArgs) -> Outcome {
     runtime()?.block_on(async {
         match args.command {
             None => serve(args.listen, args.getir_gap).await,
-            Some(command) => tell(&control, command).await,
+            Some(command) => tell(&control, command, Output::of(args.json)).await,
         }
     })
 }
@@ -161,7 +167,7 @@ async fn serve(listen: SocketAddr, getir_gap_seconds: u64) -> Outcome {
     Ok(())
 }
 
-async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
+async fn tell(control: &ControlClient, command: SimCommand, output: Output) -> Outcome {
     match command {
         SimCommand::Store {
             platform,
@@ -184,7 +190,10 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
                 quirks: Quirks::default(),
             };
             let store = control.put_store(&store).await?;
-            print_line(&format!("{} {}  {}", store.platform, store.remote_id, store.name));
+            output.result(
+                format!("{} {}  {}", store.platform, store.remote_id, store.name),
+                &json!(store),
+            );
         }
         SimCommand::Order {
             platform,
@@ -202,20 +211,35 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
                 push: !no_push,
                 ..OrderRequest::new(platform)
             };
-            for order in control.place_orders(&request).await? {
-                print_line(&format!(
-                    "{} {}  {}",
-                    order.platform, order.remote_id, order.provider_order_id
-                ));
+            let shown = ShownProgress::start("order", Unit::Orders, &Arc::default());
+            let placed = control.place_orders(&request).await;
+            drop(shown);
+            let mut list = output.list(["platform", "store", "order"]);
+            for order in placed? {
+                let cells = [
+                    order.platform.to_string(),
+                    order.remote_id.clone(),
+                    order.provider_order_id.clone(),
+                ];
+                list.row(cells, &json!(order));
             }
         }
         SimCommand::Orders { platform } => {
+            let mut list = output.list(["platform", "store", "order", "state"]);
             for order in control.orders(platform).await? {
-                show(&order);
+                let cells = [
+                    order.platform.to_string(),
+                    order.remote_id.clone(),
+                    order.provider_order_id.clone(),
+                    order.state_text(),
+                ];
+                list.row(cells, &json!(order));
             }
         }
-        SimCommand::Cancel { platform, id, by } => show(&control.cancel(platform, &id, &by).await?),
-        SimCommand::Courier { platform, id, step } => show(&control.courier(platform, &id, step).await?),
+        SimCommand::Cancel { platform, id, by } => show(&control.cancel(platform, &id, &by).await?, output),
+        SimCommand::Courier { platform, id, step } => {
+            show(&control.courier(platform, &id, step).await?, output);
+        }
         SimCommand::Fault {
             platform,
             on,
@@ -232,8 +256,12 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
                 times,
             };
             control.order_fault(&request).await?;
+            output.result("the fault is active", &json!(request));
         }
-        SimCommand::Mend => control.clear_faults().await?,
+        SimCommand::Mend => {
+            control.clear_faults().await?;
+            output.result("all faults are removed", &json!({ "faults": [] }));
+        }
         SimCommand::Autopilot {
             orders_per_minute,
             customers_cancel_percent,
@@ -245,19 +273,21 @@ async fn tell(control: &ControlClient, command: SimCommand) -> Outcome {
                 courier_seconds,
             };
             control.autopilot(autopilot).await?;
+            output.result("the autopilot is set", &json!(autopilot));
         }
     }
     Ok(())
 }
 
-fn show(order: &OrderView) {
-    print_line(&format!(
+fn show(order: &OrderView, output: Output) {
+    let text = format!(
         "{} {}  {}  {}",
         order.platform,
         order.remote_id,
         order.provider_order_id,
         order.state_text()
-    ));
+    );
+    output.result(text, &json!(order));
 }
 
 /// Parses credentials; a value that is a JSON object is passed as one.

@@ -1,10 +1,10 @@
 //! `garson user`: people who sign in to the panel, for operators.
 
-use super::command::{CommandError, Outcome, failed, print_line, with_app};
-use super::secret_input::read_secret;
+use super::account::{given_or_made, show_password};
+use super::command::{AccountArgs, CommandError, Outcome, failed, with_app};
+use super::output::Output;
 use crate::config::Settings;
 use crate::flow::By;
-use crate::flow::admin::randomness::random_password;
 use crate::flow::admin::users::NewUser;
 use crate::flow::admin::{accounts, invitations, openid, second_factor, user_passwords, users};
 use crate::flow::read::operator;
@@ -20,12 +20,10 @@ use std::path::PathBuf;
 pub enum UserCommand {
     /// List the users of an account
     List {
-        /// The e-mail address of the account
-        #[arg(long)]
-        account: String,
-        /// Print JSON, one object per line
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        account: AccountArgs,
+        #[command(flatten)]
+        output: Output,
     },
     /// Invite a person to an account, for all restaurants; prints the link unless it is sent by e-mail
     Invite {
@@ -44,6 +42,8 @@ pub enum UserCommand {
         /// The person's language: tr or en
         #[arg(long, default_value = "tr")]
         language: String,
+        #[command(flatten)]
+        output: Output,
     },
     /// Set a new password for a user; ends all sessions of the user
     ResetPassword {
@@ -53,46 +53,52 @@ pub enum UserCommand {
         /// A file whose first line is the password; - reads standard input. Without it, one is generated and printed
         #[arg(long, value_name = "FILE")]
         password_file: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
     },
     /// Remove the second factor of a user who has lost it
     DisableTwoFactor {
         /// The user's e-mail address
         #[arg(long)]
         email: String,
+        #[command(flatten)]
+        output: Output,
     },
     /// Forget who a user is for the OpenID Connect provider; the next sign-in with the e-mail address connects the identity
     ForgetOpenid {
         /// The user's e-mail address
         #[arg(long)]
         email: String,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
 pub fn run(settings: &Settings, command: UserCommand) -> Outcome {
     with_app(settings, |app| async move {
         match command {
-            UserCommand::List { account, json } => {
-                let account = accounts::by_email(&app, &account).await.map_err(failed)?;
+            UserCommand::List { account, output } => {
+                let account = account.find(&app).await?;
+                let mut list = output.list(["id", "e-mail", "role", "state", "second factor", "name"]);
                 for user in users::list(&app, account.id).await.map_err(failed)? {
-                    let two_factor = if user.has_two_factor { "two factors" } else { "-" };
                     let state = match (user.is_disabled, user.has_accepted()) {
                         (true, _) => "disabled",
                         (false, true) => "active",
                         (false, false) => "invited",
                     };
-                    print_line(&if json {
-                        json!({
-                            "userId": user.id, "email": user.email, "name": user.name, "role": user.role,
-                            "state": state, "hasTwoFactor": user.has_two_factor, "lastSignInAt": user.last_sign_in_at,
-                        })
-                        .to_string()
-                    } else {
-                        let role = user.role.as_str();
-                        format!(
-                            "{}  {}  {role}  {state}  {two_factor}  {}",
-                            user.id, user.email, user.name
-                        )
+                    let shown = json!({
+                        "userId": user.id, "email": user.email, "name": user.name, "role": user.role,
+                        "state": state, "hasTwoFactor": user.has_two_factor, "lastSignInAt": user.last_sign_in_at,
                     });
+                    let cells = [
+                        user.id.to_string(),
+                        user.email,
+                        user.role.as_str().to_owned(),
+                        state.to_owned(),
+                        if user.has_two_factor { "on" } else { "off" }.to_owned(),
+                        user.name,
+                    ];
+                    list.row(cells, &shown);
                 }
             }
             UserCommand::Invite {
@@ -101,6 +107,7 @@ pub fn run(settings: &Settings, command: UserCommand) -> Outcome {
                 role,
                 name,
                 language,
+                output,
             } => {
                 let account = accounts::by_email(&app, &account).await.map_err(failed)?;
                 let role = Role::named(&role).ok_or_else(|| {
@@ -126,42 +133,46 @@ pub fn run(settings: &Settings, command: UserCommand) -> Outcome {
                 let invited = invitations::invite(&app, by, &account, id, new, &base)
                     .await
                     .map_err(failed)?;
-                print_line(&format!("User      {}  {}", invited.user.id, invited.user.email));
-                print_line(&match invited.link {
-                    Some(link) => format!(
-                        "Link      {}   (shown this once; valid for 7 days)",
-                        link.expose()
-                    ),
-                    None => "Link      sent by e-mail".to_owned(),
-                });
-            }
-            UserCommand::ResetPassword { email, password_file } => {
-                let user = users::by_email(&app, &email).await.map_err(failed)?;
-                let (password, shown) = match password_file {
-                    Some(file) => (read_secret(&file)?, "as given".to_owned()),
-                    None => {
-                        let made = random_password().map_err(failed)?;
-                        let shown = format!("{}   (shown this once)", made.expose());
-                        (made, shown)
-                    }
+                let link = invited.link.as_ref().map(|link| link.expose());
+                let text = match link {
+                    Some(link) => format!("{link}   (shown this once; valid for 7 days)"),
+                    None => "sent by e-mail".to_owned(),
                 };
+                let user = invited.user;
+                output.result(
+                    format!("User      {}  {}\nLink      {text}", user.id, user.email),
+                    &json!({ "userId": user.id, "email": user.email, "link": link }),
+                );
+            }
+            UserCommand::ResetPassword {
+                email,
+                password_file,
+                output,
+            } => {
+                let user = users::by_email(&app, &email).await.map_err(failed)?;
+                let (password, made) = given_or_made(password_file.as_deref())?;
                 user_passwords::reset(&app, "user reset-password", &user, password)
                     .await
                     .map_err(failed)?;
-                print_line(&format!("E-mail    {}", user.email));
-                print_line(&format!("Password  {shown}"));
+                show_password(output, &user.email, made.as_deref());
             }
-            UserCommand::DisableTwoFactor { email } => {
+            UserCommand::DisableTwoFactor { email, output } => {
                 let user = users::by_email(&app, &email).await.map_err(failed)?;
                 let by = By::operator(user.account_id, "user disable-two-factor");
                 second_factor::remove(&app, by, &user).await.map_err(failed)?;
-                print_line("two factors are off");
+                output.result(
+                    "two factors are off",
+                    &json!({ "userId": user.id, "hasTwoFactor": false }),
+                );
             }
-            UserCommand::ForgetOpenid { email } => {
+            UserCommand::ForgetOpenid { email, output } => {
                 let user = users::by_email(&app, &email).await.map_err(failed)?;
                 let by = By::operator(user.account_id, "user forget-openid");
                 openid::forget(&app, by, &user).await.map_err(failed)?;
-                print_line("the identity is forgotten");
+                output.result(
+                    "the identity is forgotten",
+                    &json!({ "userId": user.id, "hasOpenid": false }),
+                );
             }
         }
         Ok(())

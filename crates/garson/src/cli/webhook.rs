@@ -1,6 +1,8 @@
 //! `garson webhook`: an account's deliveries, and retries of failed ones, for operators.
 
-use super::command::{Outcome, failed, print_line, with_app};
+use super::command::{AccountArgs, Outcome, failed, with_app};
+use super::output::Output;
+use super::progress::{ShownProgress, Unit};
 use crate::api::retry_json;
 use crate::app::App;
 use crate::config::Settings;
@@ -8,40 +10,37 @@ use crate::flow::By;
 use crate::flow::admin::accounts;
 use crate::flow::deliver::resend_all;
 use crate::flow::read::{Direction, PageRequest, Resend, operator};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use garson_core::delivery::DeliveryState;
 use garson_core::id::{AccountId, ResendId};
 use garson_core::time::Timestamp;
 use garson_store::lists::events::EventFilter;
+use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How often progress is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-
-#[derive(Args)]
-pub struct Whose {
-    /// The e-mail address of the account
-    #[arg(long, visible_alias = "email", value_name = "EMAIL")]
-    account: String,
-}
 
 #[derive(Subcommand)]
 pub enum WebhookCommand {
     /// List an account's deliveries, newest first
     Deliveries {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// Only those that are pending, delivered, failed or skipped
         #[arg(long, value_parser = state)]
         state: Option<DeliveryState>,
         /// How many at most
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
+        #[command(flatten)]
+        output: Output,
     },
     /// Send all failed deliveries since a timestamp again; the server does it in the background
     Retry {
         #[command(flatten)]
-        whose: Whose,
+        account: AccountArgs,
         /// Those of events since this timestamp, such as 2026-11-01T00:00:00Z
         #[arg(long, value_parser = timestamp)]
         since: Timestamp,
@@ -51,17 +50,15 @@ pub enum WebhookCommand {
         /// Follow it until it is done
         #[arg(long)]
         wait: bool,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// List these retries and their progress, newest first
     Retries {
         #[command(flatten)]
-        whose: Whose,
-        /// Print JSON, one object per line
-        #[arg(long)]
-        json: bool,
+        account: AccountArgs,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -76,17 +73,19 @@ fn timestamp(text: &str) -> Result<Timestamp, String> {
 
 pub fn run(settings: &Settings, command: WebhookCommand) -> Outcome {
     with_app(settings, |app| async move {
-        let (WebhookCommand::Deliveries { whose, .. }
-        | WebhookCommand::Retry { whose, .. }
-        | WebhookCommand::Retries { whose, .. }) = &command;
-        let account = accounts::by_email(&app, &whose.account).await.map_err(failed)?.id;
+        let (WebhookCommand::Deliveries { account, .. }
+        | WebhookCommand::Retry { account, .. }
+        | WebhookCommand::Retries { account, .. }) = &command;
+        let account = account.find(&app).await?.id;
         match command {
-            WebhookCommand::Deliveries { state, limit, .. } => deliveries(&app, account, state, limit).await,
+            WebhookCommand::Deliveries {
+                state, limit, output, ..
+            } => deliveries(&app, account, state, limit, output).await,
             WebhookCommand::Retry {
                 since,
                 include_skipped,
                 wait,
-                json,
+                output,
                 ..
             } => {
                 let id = ResendId::at(app.now());
@@ -100,11 +99,20 @@ pub fn run(settings: &Settings, command: WebhookCommand) -> Outcome {
                 )
                 .await
                 .map_err(failed)?;
-                follow(&app, started, wait, json).await
+                follow(&app, started, wait, output).await
             }
-            WebhookCommand::Retries { json, .. } => {
+            WebhookCommand::Retries { output, .. } => {
+                let mut list = output.list(["id", "since", "deliveries", "due again", "found", "state"]);
                 for resend in resend_all::list(&app, account).await.map_err(failed)? {
-                    show(&resend, json);
+                    let cells = [
+                        resend.id.to_string(),
+                        resend.since.to_string(),
+                        deliveries_of(&resend).to_owned(),
+                        resend.requeued.to_string(),
+                        resend.found.to_string(),
+                        state_of(&resend),
+                    ];
+                    list.row(cells, &retry_json(resend));
                 }
                 Ok(())
             }
@@ -112,7 +120,13 @@ pub fn run(settings: &Settings, command: WebhookCommand) -> Outcome {
     })
 }
 
-async fn deliveries(app: &App, account: AccountId, state: Option<DeliveryState>, limit: u16) -> Outcome {
+async fn deliveries(
+    app: &App,
+    account: AccountId,
+    state: Option<DeliveryState>,
+    limit: u16,
+    output: Output,
+) -> Outcome {
     let request = PageRequest {
         limit: usize::from(limit),
         cursor: None,
@@ -121,54 +135,89 @@ async fn deliveries(app: &App, account: AccountId, state: Option<DeliveryState>,
     let page = accounts::list_deliveries(app, account, EventFilter::with_state(state), None, request)
         .await
         .map_err(failed)?;
+    let columns = [
+        "event",
+        "created",
+        "name",
+        "state",
+        "reason",
+        "attempts",
+        "last attempt",
+    ];
+    let mut list = output.list(columns);
     for delivery in page.items {
         let event = delivery.event;
-        let last = delivery.attempts.last();
-        print_line(&format!(
-            "{}  {}  {}  {} {}  {} attempts  {}",
-            event.id,
-            event.created_at,
-            event.name,
-            event.state.as_str(),
+        let last = delivery
+            .attempts
+            .last()
+            .map(|attempt| attempt.explanation.to_string());
+        let shown = json!({
+            "eventId": event.id, "createdAt": event.created_at, "name": event.name, "state": event.state.as_str(),
+            "reason": event.reason, "attempts": event.attempts, "lastAttempt": last,
+        });
+        let cells = [
+            event.id.to_string(),
+            event.created_at.to_string(),
+            event.name.to_string(),
+            event.state.as_str().to_owned(),
             event.reason.unwrap_or_default(),
-            event.attempts,
-            last.map_or_else(String::new, |attempt| attempt.explanation.to_string()),
-        ));
+            event.attempts.to_string(),
+            last.unwrap_or_default(),
+        ];
+        list.row(cells, &shown);
     }
     Ok(())
 }
 
-fn show(resend: &Resend, json: bool) {
-    if json {
-        return print_line(&retry_json(resend.clone()));
-    }
-    let state = match resend.finished_at {
+fn state_of(resend: &Resend) -> String {
+    match resend.finished_at {
         Some(at) => format!("done at {at}"),
         None => "running".to_owned(),
-    };
-    let skipped = if resend.with_skipped { " and skipped" } else { "" };
-    print_line(&format!(
-        "{}  failed{skipped} since {}  {} of {} due again  {state}",
-        resend.id, resend.since, resend.requeued, resend.found
-    ));
+    }
 }
 
-/// Shows the progress; with `wait` until it is done.
-async fn follow(app: &App, mut resend: Resend, wait: bool, json: bool) -> Outcome {
-    show(&resend, json);
+fn deliveries_of(resend: &Resend) -> &'static str {
+    if resend.with_skipped {
+        "failed and skipped"
+    } else {
+        "failed"
+    }
+}
+
+fn show(resend: &Resend, output: Output) {
+    let text = format!(
+        "{}  {} since {}  {} of {} due again  {}",
+        resend.id,
+        deliveries_of(resend),
+        resend.since,
+        resend.requeued,
+        resend.found,
+        state_of(resend)
+    );
+    output.result(text, &retry_json(resend.clone()));
+}
+
+/// Shows the retry; with `wait` again when it is done.
+async fn follow(app: &App, mut resend: Resend, wait: bool, output: Output) -> Outcome {
+    show(&resend, output);
     if !operator::has_server(app).await.map_err(failed)? {
         // Standard output may be parsed by a program.
         eprintln!("No server is running: it goes on, and events are sent, when one does.");
     }
-    while wait && resend.finished_at.is_none() {
+    if !wait || resend.finished_at.is_some() {
+        return Ok(());
+    }
+    let progress = Arc::default();
+    let shown = ShownProgress::start("retry", Unit::Events, &progress);
+    while resend.finished_at.is_none() {
         tokio::time::sleep(POLL_INTERVAL).await;
-        let now = resend_all::find(app, resend.account, resend.id)
+        resend = resend_all::find(app, resend.account, resend.id)
             .await
             .map_err(failed)?;
-        if now != resend {
-            show(&now, json);
-        }
-        resend = now;
+        let count = |number: i64| u64::try_from(number).unwrap_or_default();
+        progress.set(count(resend.requeued), Some(count(resend.found)));
     }
+    drop(shown);
+    show(&resend, output);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::command::CommandError;
 use crate::cli::event_key::KeyArgs;
+use crate::cli::output::Output;
 use crate::net::Certificates;
 use clap::{Args, ValueEnum};
 use std::net::SocketAddr;
@@ -59,6 +60,8 @@ pub struct CertifyArgs {
     /// A PEM file with additional trusted authorities; or the variable GARSON_TRUSTED_CERTIFICATES
     #[arg(long, value_name = "FILE")]
     pub trusted_certificates: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// What the POS is expected to do.

@@ -19,7 +19,7 @@ mod trial;
 mod world;
 
 use super::check_receiver::endpoint::Endpoint;
-use super::command::{CommandError, Outcome, print_line, runtime};
+use super::command::{CommandError, Outcome, runtime};
 use super::secret_input::{ask_plainly, is_terminal, read_secret};
 use crate::config::LogSettings;
 use crate::flow::deliver::signature::Signer;
@@ -43,8 +43,10 @@ pub use service::serve_for_parent;
 pub fn run(args: &CertifyArgs) -> Outcome {
     let cases = chosen(&args.only)?;
     if args.list {
+        let mut list = args.output.list(["scenario", "what happens"]);
         for case in cases {
-            print_line(&format!("{:<20}  {}", case.id, case.title));
+            let shown = json!({ "id": case.id, "title": case.title });
+            list.row([case.id.to_owned(), case.title.to_owned()], &shown);
         }
         return Ok(());
     }
@@ -122,15 +124,15 @@ async fn certify(
         } else {
             play::play(&world, case).await
         };
-        print_line(&finding.line());
+        args.output.remark(finding.line());
         report.add(finding);
     }
     report.end(SystemClock.now());
     world.stop().await;
-    print_line(&report.summary());
+    args.output.result(report.summary(), &report.json());
     if let Some(file) = &args.report {
         for written in report.write(file)? {
-            print_line(&format!("Report: {}", written.display()));
+            args.output.remark(format!("Report: {}", written.display()));
         }
     }
     match report.problem() {
@@ -141,11 +143,12 @@ async fn certify(
 
 /// Says where the API is. A POS that accepts orders must be configured with it.
 fn introduce(args: &CertifyArgs, world: &World, shown: &str) -> Outcome {
-    print_line(&format!("Certifying {shown}, profile {}", args.profile.as_str()));
-    print_line(&format!("API        http://{}", world.address));
+    args.output
+        .remark(format!("Certifying {shown}, profile {}", args.profile.as_str()));
+    args.output.remark(format!("API        http://{}", world.address));
     // A key that was given is known, and is not printed.
     if world.is_new_key {
-        print_line(&format!("API key    {}", world.key.expose()));
+        args.output.remark(format!("API key    {}", world.key.expose()));
     }
     if let Some(file) = &args.api_file {
         folder::write_private(file, &world.api_json())?;
@@ -153,6 +156,6 @@ fn introduce(args: &CertifyArgs, world: &World, shown: &str) -> Outcome {
     if args.profile == Profile::Act && is_terminal() {
         ask_plainly("Press Enter when your POS uses this API.")?;
     }
-    print_line("");
+    args.output.remark("");
     Ok(())
 }

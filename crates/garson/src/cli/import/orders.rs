@@ -12,6 +12,7 @@ use crate::flow::import::{self, Compared, ImportedIntegration, ImportedOrder, Ru
 use futures_util::StreamExt;
 use garson_core::id::AccountId;
 use garson_core::time::Timestamp;
+use garson_store::engine::WorkProgress;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -19,8 +20,6 @@ use std::collections::{HashMap, HashSet};
 const FEW: usize = 4;
 /// How many orders are read at the same time.
 const AT_ONCE: usize = 4;
-/// Progress is shown after so many pages.
-const SHOWN_EVERY: u64 = 10;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -35,6 +34,7 @@ pub async fn import(
     shops: Shops,
     rules: Rules,
     summary: &mut Summary,
+    progress: &WorkProgress,
 ) -> Result<(), CommandError> {
     let mut import = Import {
         app,
@@ -46,13 +46,10 @@ pub async fn import(
         run: None,
         takes_details: true,
     };
-    let (mut pages, mut count) = (Pages::new(source), 0);
+    let mut pages = Pages::new(source);
     while let Some(page) = pages.next().await? {
         import.page(page).await?;
-        count += 1;
-        if count % SHOWN_EVERY == 0 {
-            import.show_progress();
-        }
+        progress.set(import.summary.orders.read, None);
     }
     Ok(())
 }
@@ -71,16 +68,6 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn show_progress(&self) {
-        let tally = self.summary.orders;
-        let verb = if self.rules.dry_run {
-            "to import"
-        } else {
-            "imported"
-        };
-        eprintln!("orders: {} read, {} {verb}", tally.read, tally.imported);
-    }
-
     async fn page(&mut self, page: ListPage) -> Result<(), CommandError> {
         let shown = compared(&page)?;
         let count = shown.len() as u64;

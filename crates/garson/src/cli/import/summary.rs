@@ -51,10 +51,6 @@ impl Summary {
         }
     }
 
-    pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         let verb = if self.dry_run { "to import" } else { "imported" };
