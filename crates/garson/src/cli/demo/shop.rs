@@ -64,10 +64,16 @@ async fn place(app: &Arc<App>, number: usize, sample: &Sample) -> Result<OrderId
         body: body(number, sample).to_string().into_bytes(),
         ..HookRequest::default()
     };
-    match receive(app, direct, request).await.map_err(failed)? {
-        IntakeOutcome::Taken { order_id } => Ok(order_id),
-        other => Err(CommandError(format!("a sample order was not taken: {other:?}"))),
-    }
+    let why = match receive(app, direct, request).await.map_err(failed)? {
+        IntakeOutcome::Taken { order_id } => return Ok(order_id),
+        IntakeOutcome::Noted => "it was not recognised as an order".to_owned(),
+        IntakeOutcome::Conflict { order_id } => format!("order {order_id} has its number and other content"),
+        IntakeOutcome::UnknownBranch { branch } => format!("no integration has the branch {branch}"),
+        IntakeOutcome::UnknownOrder { identity } => format!("the order {identity} is not known"),
+        IntakeOutcome::Unreadable(fault) => format!("{} {}", fault.path, fault.message),
+        IntakeOutcome::NotGenuine => "its key is wrong".to_owned(),
+    };
+    Err(CommandError(format!("a sample order was refused: {why}")))
 }
 
 fn body(number: usize, (lines, payment, customer): &Sample) -> Value {

@@ -1,13 +1,14 @@
 //! The book: the documentation for readers, in Turkish and English, at `/docs/`.
 //!
 //! - `contents`: the list of its pages, in order, with their Markdown.
-//! - `generated`: what is written from the code: platforms, error codes, settings.
+//! - `generated`: what is written from the code: platforms, error codes, settings, reasons of undelivered events.
 //! - `markdown`: Markdown to HTML, and to the sections that the search finds.
 //! - `navigation`: the list beside every page, also beside the API reference.
 //!
 //! A page is rendered at each request and not kept: it takes less than a millisecond, and few are read. It is open to everyone.
 
 pub(super) mod contents;
+mod delivery_advice;
 mod error_advice;
 mod generated;
 mod markdown;

@@ -75,6 +75,7 @@ super::text_set::text_set! {
         optional: "isteğe bağlı" | "optional",
         addresses: "Platforma verilecek adresler" | "Addresses for the platform",
         code: "Kod" | "Code",
+        reason: "Neden" | "Reason",
         meaning: "Anlamı" | "Meaning",
         what_to_do: "Ne yapmalı" | "What to do",
         setting: "Ayar" | "Setting",

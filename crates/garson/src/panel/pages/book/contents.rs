@@ -61,6 +61,7 @@ pages! {
     Operate "tls",
     Operate "postgresql",
     Operate "backup",
+    Operate "upgrade",
     Operate "monitor",
     Operate "troubleshoot",
     Operate "security",

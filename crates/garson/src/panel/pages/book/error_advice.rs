@@ -3,7 +3,7 @@
 use crate::http::error::Code;
 use crate::panel::words::Lang;
 
-/// The texts of one code.
+/// The texts of one code, or of one reason.
 #[derive(Clone, Copy, Debug)]
 pub struct Advice {
     pub meaning: &'static str,

@@ -1,13 +1,15 @@
-//! What is written from the code, as Markdown: platforms from their capabilities, error codes, settings. It replaces one line of
-//! its page, so that the page cannot go out of date.
+//! What is written from the code, as Markdown: platforms from their capabilities, error codes, settings, reasons of undelivered
+//! events. It replaces one line of its page, so that the page cannot go out of date.
 
 use super::contents::Page;
-use super::error_advice::advice;
+use super::delivery_advice;
+use super::error_advice::{Advice, advice};
 use super::settings_list;
 use crate::flow::platform_names::platform_name;
 use crate::http::error::Code;
 use crate::panel::words::{BookWords, Lang};
 use garson_core::channel::Language;
+use garson_core::delivery::UndeliveredReason;
 use garson_core::order::Courier;
 use garson_core::platform::{Capability, CredentialField, Limit, Platform, PollStyle, Polling, StoreSupport};
 use garson_core::price_change::PriceScope;
@@ -24,6 +26,7 @@ pub fn text(page: &Page, lang: Lang) -> Cow<'static, str> {
         "platforms" => platforms(lang),
         "errors" => errors(lang),
         "settings" => settings_list::text(lang),
+        "troubleshoot" => undelivered_reasons(lang),
         _ => return Cow::Borrowed(source),
     };
     Cow::Owned(source.replace(PLACE, &generated))
@@ -48,16 +51,32 @@ fn errors(lang: Lang) -> String {
                 t.code, t.meaning, t.what_to_do
             );
         }
-        let advice = advice(*code, lang);
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {} |",
-            code.as_str(),
-            cell(advice.meaning),
-            cell(advice.what_to_do)
-        );
+        write_advice(&mut text, code.as_str(), advice(*code, lang));
     }
     text
+}
+
+fn undelivered_reasons(lang: Lang) -> String {
+    let t = BookWords::of(lang);
+    let mut text = format!(
+        "| {} | {} | {} |\n|---|---|---|\n",
+        t.reason, t.meaning, t.what_to_do
+    );
+    for reason in UndeliveredReason::ALL {
+        let advice = delivery_advice::advice(*reason, lang);
+        write_advice(&mut text, reason.as_str(), advice);
+    }
+    text
+}
+
+/// A row of a table: a name, what it means and what to do.
+fn write_advice(text: &mut String, name: &str, advice: Advice) {
+    let _ = writeln!(
+        text,
+        "| `{name}` | {} | {} |",
+        cell(advice.meaning),
+        cell(advice.what_to_do)
+    );
 }
 
 fn platforms(lang: Lang) -> String {

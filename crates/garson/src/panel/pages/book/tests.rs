@@ -1,5 +1,6 @@
 use super::*;
 use crate::http::error::Code;
+use garson_core::delivery::UndeliveredReason;
 use std::collections::BTreeSet;
 
 fn rendered(page: &Page, lang: Lang) -> Rendered {
@@ -23,6 +24,18 @@ fn every_error_code_says_what_to_do() {
         let html = rendered(page, lang).html;
         for code in Code::ALL {
             let shown = format!("<code>{}</code>", code.as_str());
+            assert_eq!(html.matches(&shown).count(), 1, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn every_reason_of_an_undelivered_event_says_what_to_do() {
+    let page = contents::find("troubleshoot").unwrap();
+    for lang in Lang::ALL {
+        let html = rendered(page, lang).html;
+        for reason in UndeliveredReason::ALL {
+            let shown = format!("<th scope=\"row\"><code>{}</code></th>", reason.as_str());
             assert_eq!(html.matches(&shown).count(), 1, "{shown}");
         }
     }
