@@ -239,3 +239,57 @@ fn show_config(options: &Options, defaults: bool, output: Output) -> Outcome {
     output.result(shown.trim_end(), &toml::from_str(&shown)?);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Command as ClapCommand;
+
+    /// Commands that print no result: services, agents, and files in a format of their own.
+    const WITHOUT_JSON: [&str; 8] = [
+        "serve",
+        "demo",
+        "print",
+        "openapi",
+        "asyncapi",
+        "completions",
+        "manual",
+        "sim",
+    ];
+
+    fn for_each(command: &ClapCommand, path: &str, visit: &mut impl FnMut(&ClapCommand, &str)) {
+        for command in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+            let path = format!("{path} {}", command.get_name());
+            visit(command, path.trim());
+            for_each(command, &path, visit);
+        }
+    }
+
+    #[test]
+    fn command_line_is_consistent() {
+        let mut whole = Cli::command();
+        whole.build();
+        whole.clone().debug_assert();
+        let mut count = 0;
+        for_each(&whole, "", &mut |command, path| {
+            if path.contains("help") {
+                return;
+            }
+            count += 1;
+            assert!(command.get_about().is_some(), "{path} has no help");
+            for argument in command.get_arguments() {
+                let is_flag = argument.get_long().is_some();
+                assert!(
+                    !is_flag || argument.get_help().is_some() || path.starts_with("sim "),
+                    "{path}: {} has no help",
+                    argument.get_id()
+                );
+            }
+            let has_json = command.get_arguments().any(|it| it.get_id() == "json");
+            let is_group = command.get_subcommands().next().is_some();
+            let is_without = WITHOUT_JSON.contains(&path);
+            assert!(has_json || is_group || is_without, "{path} has no --json");
+        });
+        assert!(count > 60, "{count}");
+    }
+}

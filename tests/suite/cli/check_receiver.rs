@@ -130,7 +130,7 @@ fn bundled_receiver_passes_every_check() {
             let outcome = check(&url, &["--key-file", KEY_FILE, "--authorization", form]).await;
             assert!(outcome.success, "{}{}", outcome.out, outcome.err);
             assert!(
-                outcome.out.trim_end().ends_with("17 checks: 17 pass"),
+                outcome.out.trim_end().ends_with("18 checks: 18 pass"),
                 "{}",
                 outcome.out
             );
@@ -318,6 +318,57 @@ fn failing_after_a_disconnected_sender_fails() {
         });
         let (_, report) = report(&receiver).await;
         assert_eq!(with(&report, "fail"), ["disconnect"], "{report:#}");
+    });
+}
+
+/// A receiver that serves one connection after the other, each until its end.
+fn serve_one_at_a_time(listener: std::net::TcpListener) {
+    use std::io::{BufRead, BufReader, Read, Write};
+    for stream in listener.incoming() {
+        let mut stream = stream.unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut lines, mut length) = (Vec::new(), 0);
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 || line == "\r\n" {
+                break;
+            }
+            let lower = line.trim_end().to_ascii_lowercase();
+            if let Some(value) = lower.strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            lines.push(line.trim_end().to_owned());
+        }
+        let mut body = vec![0; length];
+        let is_whole = reader.read_exact(&mut body).is_ok();
+        let is_post = lines.first().is_some_and(|line| line.starts_with("POST "));
+        let has_key = lines.iter().any(|line| line.ends_with(BEARER));
+        let is_json = serde_json::from_slice::<Value>(&body).is_ok();
+        let status = match (is_post, has_key, is_json) {
+            (false, ..) => 405,
+            (_, false, _) => 401,
+            (.., false) => 400,
+            _ => 200,
+        };
+        if is_whole && !lines.is_empty() {
+            let answer = format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            // The sender may have gone.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn waiting_for_a_silent_connection_fails() {
+    block_on(async {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        // It ends with the process of this test.
+        std::thread::spawn(move || serve_one_at_a_time(listener));
+        let flags = ["--key-file", KEY_FILE, "--timeout-seconds", "5", "--json"];
+        let outcome = check(&url, &flags).await;
+        let report: Value = serde_json::from_str(&outcome.out).unwrap();
+        assert_eq!(with(&report, "fail"), ["silent-connection"], "{report:#}");
     });
 }
 

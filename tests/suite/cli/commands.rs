@@ -6,48 +6,10 @@ use crate::support::{
 };
 use serde_json::{Value, json};
 
+// That every command has one is tested in the program's own tests.
 #[test]
-fn every_command_has_help() {
-    let commands: [&[&str]; 37] = [
-        &[],
-        &["serve"],
-        &["demo"],
-        &["account"],
-        &["account", "create"],
-        &["account", "list"],
-        &["user"],
-        &["user", "list"],
-        &["user", "invite"],
-        &["user", "reset-password"],
-        &["user", "disable-two-factor"],
-        &["key"],
-        &["key", "issue"],
-        &["key", "list"],
-        &["key", "revoke"],
-        &["audit"],
-        &["audit", "verify"],
-        &["audit", "list"],
-        &["privacy"],
-        &["privacy", "search"],
-        &["privacy", "export"],
-        &["privacy", "erase"],
-        &["inbox"],
-        &["webhook"],
-        &["webhook", "deliveries"],
-        &["webhook", "retry"],
-        &["webhook", "retries"],
-        &["receive"],
-        &["check-receiver"],
-        &["certify"],
-        &["backup"],
-        &["import"],
-        &["migrate"],
-        &["doctor"],
-        &["config"],
-        &["openapi"],
-        &["asyncapi"],
-    ];
-    for words in commands {
+fn help_lists_the_commands() {
+    for words in [&[][..], &["key", "issue"], &["restore"]] {
         let mut help = command();
         help.args(words).arg("--help");
         let shown = program_run(help);

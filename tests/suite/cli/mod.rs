@@ -14,6 +14,7 @@ mod logging;
 mod migrate;
 mod multi_node;
 mod receive;
+mod schema_check;
 mod secrets;
 mod settings;
 mod storage_outage;

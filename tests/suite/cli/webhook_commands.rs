@@ -1,6 +1,9 @@
 //! `garson webhook`: deliveries and resending, with and without a running server.
 
-use crate::support::{ApiClient, Backend, Program, Receiver, TestStorage, block_on, run_command, wait_until};
+use crate::support::{
+    ApiClient, Backend, Program, Receiver, TestStorage, block_on, command, command_after, prepared,
+    run_command, wait_until,
+};
 use serde_json::{Value, json};
 
 const FAILED: usize = 350;
@@ -85,6 +88,33 @@ fn operator_resends_failed_deliveries() {
             assert_eq!(last(&json.out)["id"], begun["id"]);
         });
     }
+}
+
+#[test]
+fn progress_is_redrawn_on_a_terminal_and_printed_in_lines_elsewhere() {
+    block_on(async {
+        let storage = TestStorage::new(Backend::Sqlite);
+        storage.create_account("one@example.com");
+        storage
+            .insert_failed_events("one@example.com", FAILED, "http://127.0.0.1:1/".to_owned())
+            .await;
+        // Without a server it waits for ever.
+        let words = [&["webhook", "retry"][..], &WHOSE, &["--since", SINCE, "--wait"]].concat();
+        let piped = Program::start(prepared(command(), &storage, &words, &[]));
+        wait_until("a line is printed", async || {
+            piped
+                .printed()
+                .contains("retry: 0 %, 0 events of 350 events, 1 s\n")
+        })
+        .await;
+        assert!(!piped.printed().contains('\x1b'), "{}", piped.printed());
+        let on_terminal = command_after("exec script --quiet --return --command \"$*\" /dev/null");
+        let shown = Program::start(prepared(on_terminal, &storage, &words, &[]));
+        wait_until("the line is redrawn", async || {
+            shown.printed().matches("\r\x1b[Kretry: ····").count() >= 2
+        })
+        .await;
+    });
 }
 
 #[test]

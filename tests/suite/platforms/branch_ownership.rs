@@ -338,7 +338,7 @@ async fn operator_assigns_a_branch(backend: Backend) {
     let line = |claim: &str, email: &str| {
         listed.lines().any(|line| {
             let words: Vec<&str> = line.split_whitespace().collect();
-            words.starts_with(&["getir", &remote_id(Getir), claim]) && words.ends_with(&[email])
+            words.starts_with(&["getir", remote_id(Getir), claim]) && words.ends_with(&[email])
         })
     };
     assert!(line("proven", "second@example.com"), "{listed}");

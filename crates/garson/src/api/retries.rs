@@ -64,7 +64,7 @@ impl From<Resend> for RetryView {
 
 /// A retry as JSON, for the output of a command.
 #[must_use]
-pub fn retry_json(resend: Resend) -> Value {
+pub fn retry_json(resend: Resend) -> serde_json::Value {
     serde_json::to_value(RetryView::from(resend)).unwrap_or_default()
 }
 

@@ -143,7 +143,7 @@ async fn search(app: &App, account: AccountId, query: &CustomerQuery, output: Ou
                 order.id.to_string(),
                 order.created_at.to_string(),
                 order.provider.to_string(),
-                order.provider_order_id.to_string(),
+                order.provider_order_id,
                 customer.name.unwrap_or_default(),
                 customer.phone.unwrap_or_default(),
             ];

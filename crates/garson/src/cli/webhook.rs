@@ -158,7 +158,7 @@ async fn deliveries(
         let cells = [
             event.id.to_string(),
             event.created_at.to_string(),
-            event.name.to_string(),
+            event.name,
             event.state.as_str().to_owned(),
             event.reason.unwrap_or_default(),
             event.attempts.to_string(),

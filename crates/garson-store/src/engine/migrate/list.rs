@@ -188,31 +188,106 @@ mod tests {
     /// The SHA-256 of each script. Databases have stored it and are refused if it differs, so a line is never changed once it has
     /// landed. A new migration adds a line.
     const CHECKSUMS: &[(i64, &str)] = &[
-        (1, "4ca78afa2edc8af98ed0c6ba3eafb6a10f1441807555b749adbe7b6f76441b15"),
-        (2, "7e717be40155285c3defed10cbdeef1535aacba172129d16b3a820f2872cc857"),
-        (3, "53dd7904b234d99f2acdbee127ab9db8f530af0ccdb1d1dc24bbba3e6dc1b221"),
-        (4, "49de00559584be0f6fe0c7af725c39e63dbd8a30347993ee3592d5e9437c34ac"),
-        (5, "8b98d5e44d8906475eb90b9bfa4b0b52e6a941cd085ac38261b65a43728d6b47"),
-        (6, "846f0c79e4ab0ce18fef09027310a0b0856cac2d4845ecf3ca6c116a1c460cd2"),
-        (7, "ded6d384c4d80426eb930e34526684ebc078fb457f2aaf5e3932474cccd491af"),
-        (8, "5a931be71292709208f26e873ab99e9bca2160b8a2786b8a5ee41dbd14011f3f"),
-        (9, "7ffd98ec2c2a3fe7f075f8cfbcfdd8a3e0029c5f1ea4aacba3b9091356edd872"),
-        (10, "4fde3ee270068dd3ab99f1236d45abfd7769c52eb2d05c76ab3c6bd419e1cd03"),
-        (11, "bd54a137feb21c7b9530af7796e92ad31cd18de1952b6408f3b6bef61603ed62"),
-        (12, "054fbe20b39c7aeacf681d924c86c66f260329c4228f0d1d960b1d07e728b494"),
-        (13, "c2ee7d85c9947d6d807a9fd9f7ee1bdcb59f579c2c1983b93763c686a66985a4"),
-        (14, "4271fbb6d545c78efbe9b5a4716d3d4e96f18b43cc95972f3ae3aab2313c7d84"),
-        (15, "c2d5a7aea6ce32afd3e94cc459ec68d6aaccf8d38cef8996dfbd8d9dae38f538"),
-        (16, "8fd3d0421c3eefe9e10eca984a836106af251015ccf23b80a2c6a2c5f4a1456a"),
-        (17, "68181eb7f6689b0427c65e9faa25de678af51765f015c90064bab17fd65d63a7"),
-        (19, "63c7268ee0edb35357a213e65f420bd1c5510f60c10d3bfd443e40f489928043"),
-        (20, "5dd30837220afac9227b161d5b25555fdb86ab048be9f28b5f1d394ac67c3975"),
-        (21, "0899d236a8cbd7801bffc3bae1fac952b998d8146ba475065006c10d005f544d"),
-        (22, "6c80a0dd1395974de86a748cc647c456880d4ccc46c66a31366c9ae98e18189e"),
-        (23, "4b4862e5879498f8ab6d500cc773c408abe7e4d884e98fb6c660f548b3d35c18"),
-        (24, "3056e352d8de00388bd5b35d8ffda2ec489062676fa4d8eed225d58463e70d1e"),
-        (25, "8a8733d7ac979fa346d170b605430962a18560aaafa81d0b8d8288f9defe2d05"),
-        (26, "7c60eddc8a7d95b8ad2735709faf4a6a6aa584db8a8244eace1579d613a14ccd"),
+        (
+            1,
+            "4ca78afa2edc8af98ed0c6ba3eafb6a10f1441807555b749adbe7b6f76441b15",
+        ),
+        (
+            2,
+            "7e717be40155285c3defed10cbdeef1535aacba172129d16b3a820f2872cc857",
+        ),
+        (
+            3,
+            "53dd7904b234d99f2acdbee127ab9db8f530af0ccdb1d1dc24bbba3e6dc1b221",
+        ),
+        (
+            4,
+            "49de00559584be0f6fe0c7af725c39e63dbd8a30347993ee3592d5e9437c34ac",
+        ),
+        (
+            5,
+            "8b98d5e44d8906475eb90b9bfa4b0b52e6a941cd085ac38261b65a43728d6b47",
+        ),
+        (
+            6,
+            "846f0c79e4ab0ce18fef09027310a0b0856cac2d4845ecf3ca6c116a1c460cd2",
+        ),
+        (
+            7,
+            "ded6d384c4d80426eb930e34526684ebc078fb457f2aaf5e3932474cccd491af",
+        ),
+        (
+            8,
+            "5a931be71292709208f26e873ab99e9bca2160b8a2786b8a5ee41dbd14011f3f",
+        ),
+        (
+            9,
+            "7ffd98ec2c2a3fe7f075f8cfbcfdd8a3e0029c5f1ea4aacba3b9091356edd872",
+        ),
+        (
+            10,
+            "4fde3ee270068dd3ab99f1236d45abfd7769c52eb2d05c76ab3c6bd419e1cd03",
+        ),
+        (
+            11,
+            "bd54a137feb21c7b9530af7796e92ad31cd18de1952b6408f3b6bef61603ed62",
+        ),
+        (
+            12,
+            "054fbe20b39c7aeacf681d924c86c66f260329c4228f0d1d960b1d07e728b494",
+        ),
+        (
+            13,
+            "c2ee7d85c9947d6d807a9fd9f7ee1bdcb59f579c2c1983b93763c686a66985a4",
+        ),
+        (
+            14,
+            "4271fbb6d545c78efbe9b5a4716d3d4e96f18b43cc95972f3ae3aab2313c7d84",
+        ),
+        (
+            15,
+            "c2d5a7aea6ce32afd3e94cc459ec68d6aaccf8d38cef8996dfbd8d9dae38f538",
+        ),
+        (
+            16,
+            "8fd3d0421c3eefe9e10eca984a836106af251015ccf23b80a2c6a2c5f4a1456a",
+        ),
+        (
+            17,
+            "68181eb7f6689b0427c65e9faa25de678af51765f015c90064bab17fd65d63a7",
+        ),
+        (
+            19,
+            "63c7268ee0edb35357a213e65f420bd1c5510f60c10d3bfd443e40f489928043",
+        ),
+        (
+            20,
+            "5dd30837220afac9227b161d5b25555fdb86ab048be9f28b5f1d394ac67c3975",
+        ),
+        (
+            21,
+            "0899d236a8cbd7801bffc3bae1fac952b998d8146ba475065006c10d005f544d",
+        ),
+        (
+            22,
+            "6c80a0dd1395974de86a748cc647c456880d4ccc46c66a31366c9ae98e18189e",
+        ),
+        (
+            23,
+            "4b4862e5879498f8ab6d500cc773c408abe7e4d884e98fb6c660f548b3d35c18",
+        ),
+        (
+            24,
+            "3056e352d8de00388bd5b35d8ffda2ec489062676fa4d8eed225d58463e70d1e",
+        ),
+        (
+            25,
+            "8a8733d7ac979fa346d170b605430962a18560aaafa81d0b8d8288f9defe2d05",
+        ),
+        (
+            26,
+            "7c60eddc8a7d95b8ad2735709faf4a6a6aa584db8a8244eace1579d613a14ccd",
+        ),
     ];
 
     #[test]

@@ -33,6 +33,7 @@ use garson_core::clock::{Clock, SystemClock};
 use garson_core::secret::Secret;
 use pos::Pos;
 use report::Report;
+use serde_json::json;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use world::World;

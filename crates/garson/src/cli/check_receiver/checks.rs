@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 /// All checks, in the order of the report.
-const NAMES: [&str; 17] = [
+const NAMES: [&str; 18] = [
     "valid-event",
     "in-time",
     "no-redirect",
@@ -27,6 +27,7 @@ const NAMES: [&str; 17] = [
     "get",
     "ten-at-once",
     "disconnect",
+    "silent-connection",
     "clear-text",
 ];
 
@@ -68,6 +69,7 @@ async fn further(endpoint: &Arc<Endpoint>, events: &Events) -> Vec<Finding> {
         get(endpoint).await,
         ten_at_once(endpoint, events).await,
         disconnect(endpoint, events).await,
+        silent_connection(endpoint, events).await,
         // Last, because it is about all events that were sent before.
         no_redirect(endpoint),
     ]
@@ -294,6 +296,24 @@ async fn disconnect(endpoint: &Endpoint, events: &Events) -> Finding {
     }
     let reply = endpoint.post(created(&order)).await;
     all_taken("disconnect", "a valid event after half of one", &[reply], advice)
+}
+
+async fn silent_connection(endpoint: &Endpoint, events: &Events) -> Finding {
+    const NAME: &str = "silent-connection";
+    let advice = "A client that sends nothing must not make others wait: handle connections side by side, with a time limit for requests.";
+    let event = created(&events.order("SILENT"));
+    let held = match endpoint.open_silent(&event).await {
+        Ok(held) => held,
+        Err(error) => return Finding::fail(NAME, format!("silent connections: {error}"), advice),
+    };
+    let reply = endpoint.post(event).await;
+    drop(held);
+    all_taken(
+        NAME,
+        "a valid event beside two silent connections",
+        &[reply],
+        advice,
+    )
 }
 
 fn no_redirect(endpoint: &Endpoint) -> Finding {

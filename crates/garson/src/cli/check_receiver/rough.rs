@@ -1,7 +1,7 @@
 //! Misbehaving senders: a slow one, and one that disconnects in the middle.
 
 use super::endpoint::{Endpoint, Reply, headers};
-use crate::net::{SendError, Stage};
+use crate::net::{ByteStream, SendError, Stage};
 use bytes::Bytes;
 use garson_core::explanation::{Explanation, PlatformFailure};
 use garson_core::platform::Trust;
@@ -107,6 +107,21 @@ impl Endpoint {
     }
 
     async fn send_half(&self, event: &str) -> Result<(), SendError> {
+        self.begin_half(event).await.map(drop)
+    }
+
+    /// Opens connections that stay silent: one without a request, one with half of an event. They are closed when they are dropped.
+    pub async fn open_silent(&self, event: &str) -> Result<[Box<dyn ByteStream>; 2], SendError> {
+        let open = async {
+            let silent = self.client.dial(&self.target, Trust::Account).await?;
+            Ok([silent, self.begin_half(event).await?])
+        };
+        let opened = tokio::time::timeout(self.limit, open).await;
+        opened.unwrap_or(Err(SendError::TimedOut(self.limit)))
+    }
+
+    /// Sends half of an event on a connection of its own.
+    async fn begin_half(&self, event: &str) -> Result<Box<dyn ByteStream>, SendError> {
         let mut line = self.client.dial(&self.target, Trust::Account).await?;
         let head = format!(
             "POST {} HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\ncontent-type: application/json\r\n\
@@ -126,7 +141,8 @@ impl Endpoint {
             let text = format!("the exchange failed: {}", error.kind());
             SendError::Broken(Explanation::text(text))
         };
-        written.await.map_err(broken)
+        written.await.map_err(broken)?;
+        Ok(line)
     }
 }
 
