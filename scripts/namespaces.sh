@@ -1,4 +1,5 @@
-# Sourced by scripts/cluster and scripts/faults: installs packages, makes "machines" and removes them again.
+# Sourced by scripts/cluster and scripts/faults: installs packages, makes "machines" and removes them again. scripts/migration-locks uses
+# only the first part.
 #
 # A machine is a network namespace with one interface and an address from a range for documentation. The bridge between them is in a
 # namespace too, so that the network of this machine is not touched.

@@ -104,9 +104,10 @@ class Nodes:
     def new_account(self, email):
         return self.run(self.machines[0], "account", "create", "--name", "Faults", "--email", email, "--json").stdout
 
-    def open_shop(self, key, shop, webhook):
+    def open_shop(self, key, shop, webhook=None):
         restaurant = self.ask("POST", "/web-api/v1/restaurants", {"name": "Moda"}, key)["data"]["id"]
         integration = {"isActive": True, "remoteId": shop, "credentials": {"inboundKey": "shop-secret"}}
         self.ask("PUT", f"/web-api/v1/restaurants/{restaurant}/integrations/direct", integration, key)
-        self.ask("PUT", "/web-api/v1/webhook", {"authorization": "bearer", "url": webhook}, key)
+        if webhook:
+            self.ask("PUT", "/web-api/v1/webhook", {"authorization": "bearer", "url": webhook}, key)
         return restaurant
