@@ -12,6 +12,7 @@ const LATER: [Migration; 2] = [
         kind: MigrationKind::Expand { needs: 26 },
         script: "ALTER TABLE orders ADD COLUMN later_total BIGINT;
                  CREATE TABLE later_orders (id {blob} PRIMARY KEY);",
+        alters: &["orders"],
         steps: &[
             Step::Index {
                 name: "later_orders_by_total",
@@ -31,6 +32,7 @@ const LATER: [Migration; 2] = [
         name: "later_contract",
         kind: MigrationKind::Contract { needs: EXPAND },
         script: "DROP TABLE later_orders;",
+        alters: &["later_orders"],
         steps: &[],
     },
 ];

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 const FIRST_WITH_STEPS: i64 = 26;
 
 /// How long a migration may wait for a lock, and everybody else behind it.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(50);
 /// The pause before it tries again.
 const LOCK_PAUSE: Duration = Duration::from_millis(400);
 /// How long it tries.
@@ -159,6 +159,9 @@ fn apply<M: Migrator>(migrator: &mut M, migration: &Migration) -> Result<(), Sto
         return Ok(());
     }
     let began = Instant::now();
+    if !migration.alters.is_empty() {
+        migrator.reserve(migration.alters, LOCK_TIMEOUT)?;
+    }
     migrator.script(migration.script)?;
     let tx = &mut Tx::new(migrator, ());
     tx.execute(

@@ -409,6 +409,7 @@ cases! {
             a_pooler_that_shares_connections_is_refused;
         schema_changes:
             migration_that_waits_for_a_lock_blocks_nobody
+            migration_waits_for_a_vacuum_without_blocking_anybody
             unfinished_index_is_made_again
             offline_migration_is_refused_while_nodes_run;
         query_plans:

@@ -177,43 +177,86 @@ pub async fn new_database_has_everything_at_once(bench: &Bench) {
     );
 }
 
+/// A transaction of another program that stays open until it is dropped.
+struct OpenTransaction {
+    release: std::sync::mpsc::Sender<()>,
+    holder: std::thread::JoinHandle<()>,
+}
+
+impl OpenTransaction {
+    fn begin(bench: &Bench, statement: &'static str) -> Self {
+        let url = bench.postgres_url();
+        let (holding, is_holding) = std::sync::mpsc::channel();
+        let (release, is_released) = std::sync::mpsc::channel::<()>();
+        let holder = std::thread::spawn(move || {
+            on_postgres(&url, move |client| {
+                let mut open = client.transaction().unwrap();
+                open.batch_execute(statement).unwrap();
+                holding.send(()).unwrap();
+                is_released.recv().unwrap();
+                open.commit().unwrap();
+            });
+        });
+        is_holding.recv().unwrap();
+        Self { release, holder }
+    }
+
+    fn end(self) {
+        self.release.send(()).unwrap();
+        self.holder.join().unwrap();
+    }
+}
+
+/// The lock for which a connection of this database waits, and for how many milliseconds.
+fn lock_wait(bench: &Bench, mode: &'static str) -> Option<f64> {
+    let sql = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp() - a.query_start) * 1000 AS DOUBLE PRECISION)
+               FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+               WHERE NOT l.granted AND l.mode = $1 AND a.datname = current_database()";
+    on_postgres(&bench.postgres_url(), move |client| {
+        let found = client.query_opt(sql, &[&mode]).unwrap();
+        found.map(|row| row.get(0))
+    })
+}
+
 /// Another transaction reads a table and stays open. A migration of that table must wait, but those who come after it must not.
 pub async fn migration_that_waits_for_a_lock_blocks_nobody(bench: &Bench) {
     let branch = bench.branch("lokanta").await;
     bench.orders(branch, "S", 1).await;
-    let url = bench.postgres_url();
-    let (holding, is_holding) = std::sync::mpsc::channel();
-    let (release, is_released) = std::sync::mpsc::channel::<()>();
-    let holder = std::thread::spawn(move || {
-        on_postgres(&url, move |client| {
-            let mut open = client.transaction().unwrap();
-            open.query("SELECT COUNT(*) FROM orders", &[]).unwrap();
-            holding.send(()).unwrap();
-            is_released.recv().unwrap();
-            open.commit().unwrap();
-        });
-    });
-    is_holding.recv().unwrap();
+    let reader = OpenTransaction::begin(bench, "SELECT COUNT(*) FROM orders");
     let location = bench.location.clone();
     let opening = std::thread::spawn(move || Engine::open(&location, &later()).unwrap());
-    let waiting = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'";
     // It has tried more than once while orders are taken all the time.
     let mut waits = 0;
     while waits < 3 {
-        let is_waiting = on_postgres(&bench.postgres_url(), |client| {
-            client.query_one(waiting, &[]).unwrap().get::<_, i64>(0) > 0
-        });
-        if is_waiting {
+        if lock_wait(bench, "AccessExclusiveLock").is_some() {
             bench.order(branch, format!("during-{waits}"), at(1)).await;
             waits += 1;
         }
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     assert!(!opening.is_finished());
-    release.send(()).unwrap();
-    holder.join().unwrap();
+    reader.end();
     let engine = opening.join().unwrap();
     assert_eq!(number(&engine, "SELECT COUNT(*) FROM orders").await, 4);
+}
+
+/// A vacuum has the table. An automatic one gives way when another has waited for a second, so a migration must wait for longer than
+/// that, without blocking anybody.
+pub async fn migration_waits_for_a_vacuum_without_blocking_anybody(bench: &Bench) {
+    let branch = bench.branch("lokanta").await;
+    bench.orders(branch, "S", 1).await;
+    let vacuum = OpenTransaction::begin(bench, "LOCK TABLE orders IN SHARE UPDATE EXCLUSIVE MODE");
+    let location = bench.location.clone();
+    let opening = std::thread::spawn(move || Engine::open(&location, &later()).unwrap());
+    let mut orders = 1;
+    while lock_wait(bench, "ShareUpdateExclusiveLock").is_none_or(|millis| millis < 1_500.0) {
+        bench.order(branch, format!("during-{orders}"), at(1)).await;
+        orders += 1;
+    }
+    assert!(!opening.is_finished());
+    vacuum.end();
+    let engine = opening.join().unwrap();
+    assert_eq!(number(&engine, "SELECT COUNT(*) FROM orders").await, orders);
 }
 
 /// A connection that was lost while it made an index leaves one that is not used.
@@ -240,6 +283,7 @@ pub async fn offline_migration_is_refused_while_nodes_run(bench: &Bench) {
         name: "alone",
         kind: MigrationKind::Offline,
         script: "CREATE TABLE alone (id BIGINT PRIMARY KEY);",
+        alters: &[],
         steps: &[],
     };
     let all: Vec<Migration> = MIGRATIONS.iter().copied().chain([offline]).collect();

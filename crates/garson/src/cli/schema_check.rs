@@ -33,8 +33,7 @@ pub fn run(settings: &Settings, output: Output) -> Outcome {
                     "It also has migration {number} of a later version, with which this version can work."
                 )
             }));
-            let mut steps = runtime()?.block_on(schema_change::steps(&store))?;
-            steps.retain(|step| !step.is_done);
+            let steps = unfinished(&store)?;
             lines.extend(steps.iter().map(step_line));
             if steps.is_empty() {
                 lines.push("Nothing is left to do.".to_owned());
@@ -44,10 +43,17 @@ pub fn run(settings: &Settings, output: Output) -> Outcome {
         Schema::Older(pending) => {
             let mut lines: Vec<String> = pending.iter().map(line).collect();
             let is_offline = pending.iter().any(|it| it.kind == MigrationKind::Offline);
+            // Where offline migrations are pending, there may be no table of steps yet.
+            let steps = if is_offline {
+                Vec::new()
+            } else {
+                unfinished(&store)?
+            };
+            lines.extend(steps.iter().map(step_line));
             if !is_offline {
                 lines.push("This version can be started while nodes of the earlier one run.".to_owned());
             }
-            show(&lines.join("\n"), "older", &pending, &[]);
+            show(&lines.join("\n"), "older", &pending, &steps);
             if is_offline {
                 return Err(CommandError(
                     "stop all nodes before this version is started for the first time".to_owned(),
@@ -56,6 +62,13 @@ pub fn run(settings: &Settings, output: Output) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// The steps that are not done.
+fn unfinished(store: &Engine) -> Result<Vec<StepState>, CommandError> {
+    let mut steps = runtime()?.block_on(schema_change::steps(store))?;
+    steps.retain(|step| !step.is_done);
+    Ok(steps)
 }
 
 fn line(it: &Pending) -> String {

@@ -9,6 +9,9 @@ pub struct Migration {
     pub kind: MigrationKind,
     /// Runs in one transaction. It never changes once it has been released.
     pub script: &'static str,
+    /// The tables of earlier migrations that the script alters or removes. They are reserved first, which makes an automatic vacuum
+    /// of PostgreSQL give way.
+    pub alters: &'static [&'static str],
     /// What takes long in a large database, and is done while nodes run.
     pub steps: &'static [Step],
 }
@@ -74,6 +77,8 @@ const fn offline(number: i64, name: &'static str, script: &'static str) -> Migra
         name,
         kind: MigrationKind::Offline,
         script,
+        // Other nodes are stopped, so it may wait.
+        alters: &[],
         steps: &[],
     }
 }

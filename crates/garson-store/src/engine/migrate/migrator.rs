@@ -16,6 +16,9 @@ pub trait Migrator: Session + Sized {
         lock_timeout: Option<Duration>,
         work: &mut dyn FnMut(&mut Self) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
+    /// Reserves tables for changes, without blocking those that read and write. May wait for longer than the limit, which holds again
+    /// afterwards.
+    fn reserve(&mut self, tables: &[&str], lock_timeout: Duration) -> Result<(), StoreError>;
     /// Runs a script of several statements.
     fn script(&mut self, sql: &str) -> Result<(), StoreError>;
 }

@@ -38,6 +38,9 @@ const DURABLE_COMMITS: &str = "SELECT set_config('synchronous_commit', 'on', fal
 const MIGRATION_LOCK: i64 = 0x6761_7273_6f6e;
 /// One node makes an index at a time.
 const INDEX_LOCK: i64 = MIGRATION_LOCK + 1;
+/// How long a migration waits until it has reserved a table. PostgreSQL ends an automatic vacuum that is in the way after
+/// `deadlock_timeout`, a second by default.
+const RESERVE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The backoff between attempts to reconnect, so that a server in trouble is not flooded.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -308,6 +311,13 @@ impl PgSession {
     }
 }
 
+impl PgSession {
+    /// Statements of this transaction fail that wait for a lock for longer.
+    fn limit_lock_waits(&mut self, limit: Duration) -> Result<(), StoreError> {
+        self.script(&format!("SET LOCAL lock_timeout = {}", limit.as_millis()))
+    }
+}
+
 impl Migrator for PgSession {
     const IS_ALONE: bool = false;
 
@@ -318,9 +328,7 @@ impl Migrator for PgSession {
     ) -> Result<(), StoreError> {
         self.script(&format!("BEGIN; SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
         // Only now: another node may be migrating.
-        let limited = lock_timeout.map_or(Ok(()), |limit| {
-            self.script(&format!("SET LOCAL lock_timeout = {}", limit.as_millis()))
-        });
+        let limited = lock_timeout.map_or(Ok(()), |limit| self.limit_lock_waits(limit));
         let done = limited.and_then(|()| work(self));
         if done.is_ok() {
             self.commit()
@@ -328,6 +336,15 @@ impl Migrator for PgSession {
             self.roll_back()
         }?;
         done
+    }
+
+    fn reserve(&mut self, tables: &[&str], lock_timeout: Duration) -> Result<(), StoreError> {
+        self.limit_lock_waits(RESERVE_TIMEOUT)?;
+        self.script(&format!(
+            "LOCK TABLE {} IN SHARE UPDATE EXCLUSIVE MODE",
+            tables.join(", ")
+        ))?;
+        self.limit_lock_waits(lock_timeout)
     }
 
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {

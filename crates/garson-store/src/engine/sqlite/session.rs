@@ -327,6 +327,10 @@ impl Migrator for SqliteSession {
         done
     }
 
+    fn reserve(&mut self, _tables: &[&str], _lock_timeout: Duration) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn script(&mut self, sql: &str) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch(&translate(sql))?)
     }
