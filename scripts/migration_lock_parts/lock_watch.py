@@ -18,7 +18,7 @@ WAITING = """
     FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
     WHERE NOT l.granted AND a.application_name LIKE 'garson%'"""
 # The migration waits by itself, for a limited time or without blocking others. Those that it makes wait are counted.
-MIGRATION = re.compile(r"\s*(BEGIN; SELECT pg_advisory|ALTER |CREATE |DROP )", re.IGNORECASE)
+MIGRATION = re.compile(r"\s*(BEGIN; SELECT pg_advisory|LOCK TABLE |ALTER |CREATE |DROP )", re.IGNORECASE)
 
 
 class LockWatch:

@@ -293,16 +293,14 @@ impl<H: Hooks> Engine<H> {
         self.writers.iter().map(Workers::waiting).sum()
     }
 
-    /// How long the jobs of the last batches have waited at least, if others still wait: longer than a commit takes means that more is
-    /// written than the database can take. With several writers it is that of the quickest, since one that waits for a lock
-    /// says nothing about the others.
+    /// How long jobs wait for the readers, or for the busiest of the writers.
     #[must_use]
     pub fn standing_wait(&self) -> Duration {
-        self.writers
-            .iter()
-            .map(Workers::standing_wait)
-            .min()
+        let writers = self.writers.iter().map(Workers::standing_wait);
+        writers
+            .max()
             .unwrap_or_default()
+            .max(self.readers.standing_wait())
     }
 
     /// Jobs that wait for a reader.

@@ -56,7 +56,9 @@ pub fn run<M: Migrator>(
     let applied = applied(&mut Tx::new(migrator, ()))?;
     for migration in pending(&applied, migrations) {
         if matches!(migration.kind, MigrationKind::Expand { .. }) {
-            patiently(migrator, &mut |migrator| apply(migrator, migration))?;
+            patiently(migrator, &mut |migrator, limit| {
+                apply(migrator, migration, Some(limit))
+            })?;
         }
     }
     if M::IS_ALONE {
@@ -68,14 +70,20 @@ pub fn run<M: Migrator>(
     Ok(())
 }
 
-/// Runs a short transaction, again and again while it cannot get its locks.
+/// Runs a short transaction, again and again while it cannot get its locks. It gets the limit of its waits.
 fn patiently<M: Migrator>(
     migrator: &mut M,
-    work: &mut dyn FnMut(&mut M) -> Result<(), StoreError>,
+    work: &mut dyn FnMut(&mut M, Duration) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let began = Instant::now();
     loop {
-        match migrator.exclusively(Some(LOCK_TIMEOUT), work) {
+        // Under a load of long transactions, the shortest limit may never suffice.
+        let limit = match began.elapsed() {
+            past if past < LOCK_PATIENCE / 4 => LOCK_TIMEOUT,
+            past if past < LOCK_PATIENCE / 2 => LOCK_TIMEOUT * 2,
+            _ => LOCK_TIMEOUT * 4,
+        };
+        match migrator.exclusively(Some(limit), &mut |migrator| work(migrator, limit)) {
             Err(error) if error.kind == StoreErrorKind::Conflict && began.elapsed() < LOCK_PATIENCE => {
                 tracing::info!(%error, "a migration waits for a lock, trying again");
                 std::thread::sleep(LOCK_PAUSE);
@@ -102,7 +110,7 @@ fn apply_at_once<M: Migrator>(
             mark_unfinished_copy(&mut Tx::new(migrator, ()), true)?;
         }
         for migration in migrations {
-            apply(migrator, migration)?;
+            apply(migrator, migration, None)?;
             steps::finish_all(migrator, migration)?;
         }
         return Ok(());
@@ -113,7 +121,7 @@ fn apply_at_once<M: Migrator>(
         .max();
     for migration in pending(&applied, migrations).filter(|it| Some(it.number) <= last_offline) {
         if !matches!(migration.kind, MigrationKind::Contract { .. }) {
-            apply(migrator, migration)?;
+            apply(migrator, migration, None)?;
         }
     }
     Ok(())
@@ -150,8 +158,12 @@ fn pending<'a>(
         .filter(|migration| !applied.iter().any(|it| it.number == migration.number))
 }
 
-/// Applies one migration, unless another node was faster.
-fn apply<M: Migrator>(migrator: &mut M, migration: &Migration) -> Result<(), StoreError> {
+/// Applies one migration, unless another node was faster. With a limit, nodes are running that must not wait for longer.
+fn apply<M: Migrator>(
+    migrator: &mut M,
+    migration: &Migration,
+    lock_timeout: Option<Duration>,
+) -> Result<(), StoreError> {
     let Migration { number, name, .. } = *migration;
     let sql = "SELECT number FROM schema_migrations WHERE number = ?1";
     let found = Tx::new(migrator, ()).query_opt(sql, params![number], |row| row.get::<i64>(0))?;
@@ -159,8 +171,8 @@ fn apply<M: Migrator>(migrator: &mut M, migration: &Migration) -> Result<(), Sto
         return Ok(());
     }
     let began = Instant::now();
-    if !migration.alters.is_empty() {
-        migrator.reserve(migration.alters, LOCK_TIMEOUT)?;
+    if let Some(limit) = lock_timeout {
+        migrator.reserve(migration.alters, limit)?;
     }
     migrator.script(migration.script)?;
     let tx = &mut Tx::new(migrator, ());
@@ -201,20 +213,33 @@ pub fn apply_contract<M: Migrator>(
     migrator.exclusively(Some(LOCK_TIMEOUT), &mut |migrator| {
         let tx = &mut Tx::new(migrator, ());
         let applied = applied(tx)?;
-        if pending(&applied, migrations).next().map(|it| it.number) != Some(number) {
+        let is_next = pending(&applied, migrations).next().map(|it| it.number) == Some(number);
+        if !is_next || !can_contract::<M, _>(tx, number, needs)? {
             return Ok(());
         }
+        // Before the next lock, for which nodes that join would wait.
+        migrator.reserve(migration.alters, LOCK_TIMEOUT)?;
+        let tx = &mut Tx::new(migrator, ());
         // A node that joins locks the same row, and sees the migration, or is seen here.
         lock_joining(tx)?;
-        let nodes = if M::IS_ALONE { None } else { oldest_node(tx)? };
-        if count_pending(tx, number)? > 0 || nodes.is_some_and(|known| known < needs) {
+        if !can_contract::<M, _>(tx, number, needs)? {
             return Ok(());
         }
-        apply(migrator, migration)?;
+        apply(migrator, migration, None)?;
         is_applied = true;
         Ok(())
     })?;
     Ok(is_applied)
+}
+
+/// Are the steps before a contract migration done, and does no node need what it removes?
+fn can_contract<M: Migrator, H: Hooks>(
+    tx: &mut Tx<'_, H>,
+    number: i64,
+    needs: i64,
+) -> Result<bool, StoreError> {
+    let nodes = if M::IS_ALONE { None } else { oldest_node(tx)? };
+    Ok(count_pending(tx, number)? == 0 && nodes.is_none_or(|known| known >= needs))
 }
 
 /// The oldest of the newest migrations that the nodes know.

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 /// Runs jobs from the queue until it is closed.
 pub fn read_loop<C: Connection, H: Hooks>(mut connection: C, queue: &Queue<H>, stats: &Stats) {
     while let Ok(mut job) = queue.jobs.recv() {
+        queue.note_wait(job.queued_at().elapsed());
         if job.is_expired() {
             job.reply(Err(StoreError::timed_out()));
             continue;

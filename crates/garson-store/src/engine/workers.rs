@@ -11,14 +11,14 @@ use std::time::Duration;
 /// Where the threads get their jobs.
 pub struct Queue<H> {
     pub jobs: Receiver<Box<dyn Job<H>>>,
-    /// Microseconds that the jobs of the last batch had waited at least.
+    /// Microseconds that work in this queue waits.
     waited: Arc<AtomicU64>,
 }
 
 impl<H> Queue<H> {
-    /// Notes how long the jobs of a batch have waited at least.
-    pub fn note_wait(&self, shortest: Duration) {
-        let micros = u64::try_from(shortest.as_micros()).unwrap_or(u64::MAX);
+    /// Notes how long work in this queue waits.
+    pub fn note_wait(&self, wait: Duration) {
+        let micros = u64::try_from(wait.as_micros()).unwrap_or(u64::MAX);
         self.waited.store(micros, Ordering::Relaxed);
     }
 }
@@ -72,7 +72,7 @@ impl<H: 'static> Workers<H> {
         self.queue.as_ref().map_or(0, Sender::len)
     }
 
-    /// How long the jobs of the last batch have waited at least, if others still wait.
+    /// How long work in this queue waits, as was noted last, if there is any.
     pub fn standing_wait(&self) -> Duration {
         match self.waiting() {
             0 => Duration::ZERO,

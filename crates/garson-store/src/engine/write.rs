@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// The most jobs that share a commit; more would make the first of them wait too long.
 const MAX_BATCH: usize = 256;
+/// A batch whose jobs run for longer is blocked, and says nothing about how much there is to do.
+const BLOCKED_AFTER: Duration = Duration::from_secs(1);
 /// How often a batch is run again after a serialisation failure.
 const MAX_RERUNS: usize = 10;
 
@@ -66,6 +68,8 @@ pub struct Writer<C, H: Hooks> {
     commit_delay: Duration,
     /// So many of the next batches run without assumptions.
     cautious_batches: u32,
+    /// How long the jobs of the last batch ran, without the commit.
+    last_run: Duration,
 }
 
 impl<C: Connection, H: Hooks> Writer<C, H> {
@@ -76,6 +80,7 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
             stats,
             commit_delay,
             cautious_batches: 0,
+            last_run: Duration::ZERO,
         }
     }
 
@@ -92,7 +97,7 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
             let waits = jobs
                 .iter()
                 .map(|job| now.saturating_duration_since(job.queued_at()));
-            queue.note_wait(waits.min().unwrap_or_default());
+            queue.note_wait(self.standing_wait(waits.min().unwrap_or_default()));
             self.drop_expired(&mut jobs);
             if !jobs.is_empty() {
                 jobs.sort_by_key(|job| job.partition());
@@ -122,6 +127,16 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
             job.reply(committed.clone());
         }
         self.connection.after_replies();
+    }
+
+    /// How long jobs wait at least: behind others, and for those that they are run with. The time of the commit does not count, since
+    /// fewer jobs would not make it shorter. Nor does a batch that was blocked, most likely by a lock of another program.
+    fn standing_wait(&self, shortest: Duration) -> Duration {
+        if self.last_run < BLOCKED_AFTER {
+            shortest + self.last_run
+        } else {
+            Duration::ZERO
+        }
     }
 
     /// Removes the jobs whose callers have got a timeout already.
@@ -161,6 +176,7 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
     }
 
     fn run_once(&mut self, jobs: &mut Jobs<H>, mode: RunMode) -> Result<BatchEnd, BatchError> {
+        let began = Instant::now();
         self.begin(mode)?;
         // Another program may have held the database's write lock until now.
         self.drop_expired(jobs);
@@ -194,6 +210,7 @@ impl<C: Connection, H: Hooks> Writer<C, H> {
                 assumptions_held: false,
             });
         }
+        self.last_run = began.elapsed();
         self.commit(messages)?;
         Ok(BatchEnd::Committed { failed })
     }

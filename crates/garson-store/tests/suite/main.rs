@@ -111,6 +111,7 @@ cases! {
             panic_fails_only_its_own_job
             write_of_dropped_caller_is_committed
             jobs_beyond_a_batch_are_a_standing_queue
+            jobs_behind_a_blocked_batch_are_no_standing_queue
             error_rolls_back_the_writes_before_it
             constraint_violation_fails_only_its_own_job
             job_that_ignores_an_error_is_not_acknowledged

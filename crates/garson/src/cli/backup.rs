@@ -49,14 +49,15 @@ pub fn run(settings: &Settings, file: Option<PathBuf>, output: Output) -> Outcom
         drop(shown);
         made?;
         let removed = if is_in_folder {
-            backup_folder::remove_old(&folder, app.settings.backup.keep, at)?
+            backup_folder::remove_old(&folder, app.settings.backup.keep, at)
         } else {
-            0
+            Ok(0)
         };
         output.result(
             format!("The database was copied to {}.", to.display()),
-            &json!({ "file": to, "deletedBackups": removed }),
+            &json!({ "file": to, "deletedBackups": removed.as_ref().unwrap_or(&0) }),
         );
+        let removed = removed?;
         if removed > 0 {
             output.remark(format!("Old backups deleted: {removed}."));
         }

@@ -48,6 +48,7 @@ pub type Outcome = Result<(), CommandError>;
 /// Prints to standard output. A closed pipe is not an error.
 pub fn print_line(text: &str) {
     use std::io::Write;
+    super::progress::clear();
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 

@@ -33,6 +33,15 @@ impl Output {
         }
     }
 
+    /// Prints what people need before the result, also when the result is JSON.
+    pub fn notice(self, text: impl Display) {
+        if self.json {
+            eprintln!("{text}");
+        } else {
+            print_line(&text.to_string());
+        }
+    }
+
     /// Prints what only programs read.
     pub fn json(self, value: &Value) {
         if self.json {

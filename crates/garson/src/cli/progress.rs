@@ -5,6 +5,7 @@ use garson_store::engine::WorkProgress;
 use std::fmt;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
@@ -15,6 +16,17 @@ const FIRST: Duration = Duration::from_secs(1);
 const REDRAWN: Duration = Duration::from_millis(200);
 const REPEATED: Duration = Duration::from_secs(10);
 const BAR: u64 = 30;
+
+/// A line is drawn on the terminal, and the next output would be written behind it.
+static IS_DRAWN: AtomicBool = AtomicBool::new(false);
+
+/// Removes the line that is drawn, if there is one. It is drawn again at its time.
+pub fn clear() {
+    if IS_DRAWN.swap(false, Ordering::Relaxed) {
+        // A terminal that is gone shows nothing anyway.
+        let _ = write!(stderr(), "\r\x1b[K");
+    }
+}
 
 /// What is counted.
 #[derive(Clone, Copy)]
@@ -89,6 +101,7 @@ async fn show(
                 let line = line(what, unit, progress.get(), began.elapsed(), on_terminal);
                 if on_terminal {
                     write!(stderr(), "\r\x1b[K{line}")?;
+                    IS_DRAWN.store(true, Ordering::Relaxed);
                 } else {
                     writeln!(stderr(), "{line}")?;
                 }
@@ -97,9 +110,7 @@ async fn show(
             }
         }
     }
-    if on_terminal && began.elapsed() >= FIRST {
-        write!(stderr(), "\r\x1b[K")?;
-    }
+    clear();
     Ok(())
 }
 

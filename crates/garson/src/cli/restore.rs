@@ -55,10 +55,11 @@ pub fn run(settings: &Settings, args: &RestoreArgs) -> Outcome {
         shown: Map::new(),
     };
     report.note("file", args.file.display().to_string());
-    report.note("isRestored", !args.verify);
-    restore(settings, args, &mut report)?;
+    report.note("isRestored", false);
+    // What is known is said also when it fails.
+    let done = restore(settings, args, &mut report);
     args.output.json(&Value::Object(report.shown));
-    Ok(())
+    done
 }
 
 fn restore(settings: &Settings, args: &RestoreArgs, report: &mut Report) -> Outcome {
@@ -84,6 +85,7 @@ fn restore(settings: &Settings, args: &RestoreArgs, report: &mut Report) -> Outc
             // Before anything is replaced.
             let key = show(settings, &Location::Sqlite(file.to_owned()), report)?;
             restore_file(settings, file, database, args.replace, report)?;
+            report.note("isRestored", true);
             finish(&key, report);
             Ok(())
         }
@@ -98,6 +100,7 @@ fn restore(settings: &Settings, args: &RestoreArgs, report: &mut Report) -> Outc
                 Err(error) => return Err(error.into()),
             }
             with_progress("restore", Unit::Bytes, |progress| restore_postgres(file, url, progress))?;
+            report.note("isRestored", true);
             let restored = |CommandError(why)| CommandError(format!("the backup was restored, but {why}"));
             finish(&show(settings, &location, report).map_err(restored)?, report);
             Ok(())

@@ -1,12 +1,12 @@
 //! Refuses requests of a node that has more to do than it can, so that those it accepts are answered soon.
 //!
-//! Overload is a queue that stands: for a while, even the shortest wait for a processor or for the database's writer is longer than
-//! `server.max_wait_ms`. Then every client address may send at the same rate, and the rate is lowered until the queue is short. A client
-//! that sends less than this rate is not refused, so a flood is refused to whom it comes from. What was accepted, and everything that
-//! follows from it (deliveries, calls), is not affected.
+//! Overload is a queue that stands: for a while, even the shortest wait for a processor or for the database is longer than
+//! `server.max_wait_ms`. Then the number of requests under way is limited, so that the queue becomes short. The limit is shared by the
+//! addresses that have requests under way: one with less than its share is not refused because of another that sends more. What was
+//! accepted, and everything that follows from it (deliveries, calls), is not affected.
 //!
-//! The wait for a processor is measured by requests themselves: every hundredth of a second one of them goes to the end of the queue of
-//! the runtime. A node without requests measures nothing.
+//! The wait for a processor is measured by requests themselves: every hundredth of a second one of them lets itself be woken by another
+//! thread, and so goes to the end of the queue that tasks of all threads share. A node without requests measures nothing.
 
 mod limiter;
 
@@ -29,6 +29,17 @@ pub struct Overload {
     refusals: Arc<Refusals>,
 }
 
+/// A request that is under way until this is dropped.
+pub struct Admitted<'a>(Option<(&'a Mutex<Limiter>, IpAddr)>);
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        if let Some((limiter, client)) = self.0 {
+            limiter.lock().ended(client);
+        }
+    }
+}
+
 impl Overload {
     /// Work may wait for `max_wait`; zero: nothing is refused.
     pub fn new(max_wait: Duration, refusals: Arc<Refusals>) -> Self {
@@ -40,12 +51,15 @@ impl Overload {
         }
     }
 
-    /// May this request be handled? `waited` is for how long work waits in other queues than that of the processors.
-    pub async fn admits(&self, client: IpAddr, waited: impl FnOnce() -> Duration) -> bool {
-        let Some(limiter) = &self.limiter else { return true };
+    /// Admits a request, or not. `waited` is for how long work waits in other queues than that of the processors.
+    pub async fn admit(&self, client: IpAddr, waited: impl FnOnce() -> Duration) -> Option<Admitted<'_>> {
+        let Some(limiter) = &self.limiter else {
+            return Some(Admitted(None));
+        };
         if self.is_time_for_a_sample() {
             let began = Instant::now();
-            tokio::task::yield_now().await;
+            // It only wakes this task; without it the time is measured all the same.
+            let _ = tokio::task::spawn_blocking(|| ()).await;
             let wait = began.elapsed().max(waited());
             let change = limiter.lock().measured(wait, self.began.elapsed());
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -55,33 +69,22 @@ impl Overload {
                 None => {}
             }
         }
-        let is_admitted = limiter.lock().admits(client, self.began.elapsed());
-        if !is_admitted {
-            self.refusals.note(Refusal::Overloaded, Some(client));
+        if limiter.lock().admits(client) {
+            return Some(Admitted(Some((limiter, client))));
         }
-        is_admitted
-    }
-
-    /// An admitted request has been handled.
-    pub fn completed(&self) {
-        if let Some(limiter) = &self.limiter {
-            limiter.lock().completed();
-        }
+        self.refusals.note(Refusal::Overloaded, Some(client));
+        None
     }
 
     fn is_time_for_a_sample(&self) -> bool {
         let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let now = micros(self.began.elapsed());
         let due = self.next_sample.load(Ordering::Relaxed);
+        let next = now + micros(SAMPLE_INTERVAL);
         now >= due
             && self
                 .next_sample
-                .compare_exchange(
-                    due,
-                    now + micros(SAMPLE_INTERVAL),
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                )
+                .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok()
     }
 }

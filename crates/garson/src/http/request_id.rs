@@ -59,20 +59,23 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
     let call = (kind == RequestKind::Api).then(|| StartedCall::of(&state.app, &request));
     let mut response = if path::is_malformed(request.uri().path()) {
         ApiError::from_status(StatusCode::NOT_FOUND).into_response()
-    } else if !is_for_operators(request.uri().path())
-        && !admits(&state, ClientAddress::of(request.extensions())).await
-    {
-        let error = ApiError::new(
-            Code::Overloaded,
-            "Too much to do right now. Repeat the request later.",
-        );
-        error
-            .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
-            .into_response()
+    } else if is_never_refused(request.uri().path()) {
+        next.run(request).await
     } else {
-        let response = next.run(request).await;
-        state.overload.completed();
-        response
+        let client = ClientAddress::of(request.extensions());
+        let client = one_address(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+        let waited = || state.app.store.standing_wait();
+        if let Some(_admitted) = state.overload.admit(client, waited).await {
+            next.run(request).await
+        } else {
+            let error = ApiError::new(
+                Code::Overloaded,
+                "Too much to do right now. Repeat the request later.",
+            );
+            error
+                .header(header::RETRY_AFTER, HeaderValue::from_static("1"))
+                .into_response()
+        }
     };
     // Set by the layer that knows the key.
     let caller = response.extensions_mut().remove::<Caller>();
@@ -128,18 +131,9 @@ pub async fn finish(State(state): State<Arc<HttpState>>, mut request: Request, n
     response
 }
 
-/// An overloaded node still answers its operators.
-fn is_for_operators(path: &str) -> bool {
-    matches!(path, "/healthz" | "/readyz" | "/metrics")
-}
-
-/// May a request of this client be handled now?
-async fn admits(state: &HttpState, client: Option<IpAddr>) -> bool {
-    let client = one_address(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
-    state
-        .overload
-        .admits(client, || state.app.store.standing_wait())
-        .await
+/// What an overloaded node still answers: its operators, and long polls, which wait most of the time.
+fn is_never_refused(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz" | "/metrics" | "/web-api/v1/events")
 }
 
 /// The response to a request whose handler panicked.

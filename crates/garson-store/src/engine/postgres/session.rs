@@ -339,6 +339,9 @@ impl Migrator for PgSession {
     }
 
     fn reserve(&mut self, tables: &[&str], lock_timeout: Duration) -> Result<(), StoreError> {
+        if tables.is_empty() {
+            return Ok(());
+        }
         self.limit_lock_waits(RESERVE_TIMEOUT)?;
         self.script(&format!(
             "LOCK TABLE {} IN SHARE UPDATE EXCLUSIVE MODE",

@@ -144,12 +144,16 @@ async fn certify(
 
 /// Says where the API is. A POS that accepts orders must be configured with it.
 fn introduce(args: &CertifyArgs, world: &World, shown: &str) -> Outcome {
-    args.output
-        .remark(format!("Certifying {shown}, profile {}", args.profile.as_str()));
-    args.output.remark(format!("API        http://{}", world.address));
+    let mut lines = vec![
+        format!("Certifying {shown}, profile {}", args.profile.as_str()),
+        format!("API        http://{}", world.address),
+    ];
     // A key that was given is known, and is not printed.
     if world.is_new_key {
-        args.output.remark(format!("API key    {}", world.key.expose()));
+        lines.push(format!("API key    {}", world.key.expose()));
+    }
+    for line in lines {
+        args.output.notice(line);
     }
     if let Some(file) = &args.api_file {
         folder::write_private(file, &world.api_json())?;

@@ -8,6 +8,7 @@ use super::source::{Source, SourceError};
 use super::summary::Summary;
 use crate::app::App;
 use crate::cli::command::{CommandError, failed};
+use crate::cli::progress::clear as clear_progress;
 use crate::flow::import::{self, Compared, ImportedIntegration, ImportedOrder, Run};
 use futures_util::StreamExt;
 use garson_core::id::AccountId;
@@ -158,6 +159,7 @@ impl Import<'_> {
                     segment(theirs)
                 );
                 if self.rules.skip_unreadable {
+                    clear_progress();
                     eprintln!("{message}");
                     self.summary
                         .note("an order was left out, because it cannot be read");

@@ -2,6 +2,7 @@
 
 use super::answer::{self, Answer};
 use crate::cli::command::CommandError;
+use crate::cli::progress::clear as clear_progress;
 use crate::http::path::API_PREFIX;
 use crate::net::guard::{Scheme, Target};
 use crate::net::{Client, HeaderCase, Log, Outgoing, is_on_this_machine};
@@ -94,6 +95,7 @@ impl Source {
             match pause {
                 Some((pause, after)) if after <= MAX_PAUSE => {
                     let seconds = pause.max(after);
+                    clear_progress();
                     eprintln!("{}: {message}; again in {seconds} s", shown(path));
                     tokio::time::sleep(Duration::from_secs(seconds)).await;
                 }
