@@ -6,7 +6,7 @@
 //! accepted, and everything that follows from it (deliveries, calls), is not affected.
 //!
 //! The wait for a processor is measured by requests themselves: every hundredth of a second one of them lets itself be woken by another
-//! thread, and so goes to the end of the queue that tasks of all threads share. A node without requests measures nothing.
+//! thread, and so goes to the end of the queue that tasks of all threads share. A node with few requests measures nothing.
 
 mod limiter;
 
@@ -40,6 +40,14 @@ impl Drop for Admitted<'_> {
     }
 }
 
+/// Measures how long a task waits for a processor.
+async fn measure() -> Duration {
+    let began = Instant::now();
+    // It only wakes this task; if it cannot, the time is measured all the same.
+    let _ = tokio::task::spawn_blocking(|| ()).await;
+    began.elapsed()
+}
+
 impl Overload {
     /// Work may wait for `max_wait`; zero: nothing is refused.
     pub fn new(max_wait: Duration, refusals: Arc<Refusals>) -> Self {
@@ -57,10 +65,12 @@ impl Overload {
             return Some(Admitted(None));
         };
         if self.is_time_for_a_sample() {
-            let began = Instant::now();
-            // It only wakes this task; without it the time is measured all the same.
-            let _ = tokio::task::spawn_blocking(|| ()).await;
-            let wait = began.elapsed().max(waited());
+            let is_busy = limiter.lock().is_busy();
+            let wait = if is_busy {
+                measure().await.max(waited())
+            } else {
+                Duration::ZERO
+            };
             let change = limiter.lock().measured(wait, self.began.elapsed());
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             match change {

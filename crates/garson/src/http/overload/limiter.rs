@@ -60,6 +60,11 @@ impl Limiter {
         }
     }
 
+    /// Are so many requests under way that it matters for how long work waits? With fewer, none is refused.
+    pub fn is_busy(&self) -> bool {
+        self.under_way >= LEAST / 2
+    }
+
     /// May this request be handled? If so, it is under way until [`Self::ended`].
     pub fn admits(&mut self, client: IpAddr) -> bool {
         let clients = self.by_client.len() + usize::from(!self.by_client.contains_key(&client));
