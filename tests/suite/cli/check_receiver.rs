@@ -197,7 +197,7 @@ fn no_response_fails_and_stops_the_checks() {
         let report: Value = serde_json::from_str(&outcome.out).unwrap();
         assert_eq!(with(&report, "fail"), ["in-time"], "{report:#}");
         assert_eq!(with(&report, "pass"), ["clear-text"]);
-        assert_eq!(with(&report, "skip").len(), 15);
+        assert_eq!(with(&report, "skip").len(), 16);
         assert!(!outcome.success && receiver.seen().len() == 1);
     });
 }

@@ -98,20 +98,18 @@ fn progress_is_redrawn_on_a_terminal_and_printed_in_lines_elsewhere() {
         storage
             .insert_failed_events("one@example.com", FAILED, "http://127.0.0.1:1/".to_owned())
             .await;
-        // Without a server it waits for ever.
+        // Without a server it never ends.
         let words = [&["webhook", "retry"][..], &WHOSE, &["--since", SINCE, "--wait"]].concat();
         let piped = Program::start(prepared(command(), &storage, &words, &[]));
         wait_until("a line is printed", async || {
-            piped
-                .printed()
-                .contains("retry: 0 %, 0 events of 350 events, 1 s\n")
+            piped.printed().contains(" events of 350 events, 1 s\n")
         })
         .await;
         assert!(!piped.printed().contains('\x1b'), "{}", piped.printed());
         let on_terminal = command_after("exec script --quiet --return --command \"$*\" /dev/null");
         let shown = Program::start(prepared(on_terminal, &storage, &words, &[]));
         wait_until("the line is redrawn", async || {
-            shown.printed().matches("\r\x1b[Kretry: ····").count() >= 2
+            shown.printed().matches("\r\x1b[Kretry: ").count() >= 2
         })
         .await;
     });

@@ -307,7 +307,7 @@ async fn silent_connection(endpoint: &Endpoint, events: &Events) -> Finding {
         Err(error) => return Finding::fail(NAME, format!("silent connections: {error}"), advice),
     };
     // On a connection of its own: one that the receiver serves already would show nothing.
-    let reply = endpoint.post_slowly(&event).await;
+    let reply = endpoint.post_alone(&event).await;
     drop(held);
     all_taken(
         NAME,

@@ -25,8 +25,17 @@ const SLOWNESS: Duration = Duration::from_secs(2);
 impl Endpoint {
     /// Sends an event whose body arrives in small pieces, over two seconds.
     pub async fn post_slowly(&self, event: &str) -> Reply {
+        self.post_as(event, PIECES).await
+    }
+
+    /// Sends an event on a connection of its own.
+    pub async fn post_alone(&self, event: &str) -> Reply {
+        self.post_as(event, 1).await
+    }
+
+    async fn post_as(&self, event: &str, pieces: usize) -> Reply {
         match headers(Some(self.authorization())) {
-            Ok(headers) => self.post_in_pieces(event, headers).await.0,
+            Ok(headers) => self.post_split(event, headers, pieces).await.0,
             Err(error) => Reply {
                 result: Err(error),
                 took: Duration::ZERO,
@@ -36,10 +45,14 @@ impl Endpoint {
 
     /// The same with exactly these headers; `true` if the answer came before the whole body was sent.
     pub async fn post_in_pieces(&self, event: &str, headers: HeaderMap) -> (Reply, bool) {
+        self.post_split(event, headers, PIECES).await
+    }
+
+    async fn post_split(&self, event: &str, headers: HeaderMap, pieces: usize) -> (Reply, bool) {
         let started = Instant::now();
         let limit = SLOWNESS + self.limit;
         let is_sent = AtomicBool::new(false);
-        let sent = tokio::time::timeout(limit, self.send_in_pieces(event, headers, &is_sent)).await;
+        let sent = tokio::time::timeout(limit, self.send_in_pieces(event, headers, pieces, &is_sent)).await;
         let reply = self.watch(Reply {
             result: sent.unwrap_or(Err(SendError::TimedOut(limit))),
             took: started.elapsed(),
@@ -52,6 +65,7 @@ impl Endpoint {
         &self,
         event: &str,
         headers: HeaderMap,
+        count: usize,
         is_sent: &AtomicBool,
     ) -> Result<u16, SendError> {
         let failed = |error: hyper::Error| {
@@ -75,7 +89,7 @@ impl Endpoint {
         *request.headers_mut() = headers;
         let host = HeaderValue::from_str(&self.target.authority()).map_err(|_| unwritable())?;
         request.headers_mut().insert(header::HOST, host);
-        let size = event.len().div_ceil(PIECES).max(1);
+        let size = event.len().div_ceil(count).max(1);
         let answered = AtomicBool::new(false);
         let feeding = async {
             let feed = feed;
