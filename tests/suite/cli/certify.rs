@@ -248,9 +248,9 @@ fn scenarios_are_listed_and_wrong_flags_are_refused() {
     };
     let listed = run(&["--list"]);
     assert!(listed.success, "{}", listed.err);
-    assert_eq!(listed.out.lines().count(), 30, "{}", listed.out);
+    assert_eq!(listed.out.lines().count(), 31, "{}", listed.out);
     let one = run(&["--list", "--only", "restart"]);
-    assert_eq!(one.out.lines().count(), 1);
+    assert_eq!(one.out.lines().count(), 2);
     let url = "http://127.0.0.1:1/";
     for (args, word) in [
         (&[][..], "URL"),
