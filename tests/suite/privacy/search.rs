@@ -103,7 +103,9 @@ async fn export_has_everything_and_nobody_else(backend: Backend) {
     // Nobody is found in the audit log.
     let log = service.a.get("/audit?action=customer").await.data();
     assert_eq!(log[0]["action"], "customer.exported");
-    assert!(!log.to_string().contains("555"), "{log}");
+    // Hashes may contain any three digits.
+    let digits: String = PHONE.chars().filter(char::is_ascii_digit).collect();
+    assert!(!log.to_string().contains(&digits[5..]), "{log}");
 }
 
 async fn wrong_queries_are_refused(backend: Backend) {

@@ -25,15 +25,15 @@ const SLOWNESS: Duration = Duration::from_secs(2);
 impl Endpoint {
     /// Sends an event whose body arrives in small pieces, over two seconds.
     pub async fn post_slowly(&self, event: &str) -> Reply {
-        self.post_as(event, PIECES).await
+        self.post_authorized(event, PIECES).await
     }
 
     /// Sends an event on a connection of its own.
     pub async fn post_alone(&self, event: &str) -> Reply {
-        self.post_as(event, 1).await
+        self.post_authorized(event, 1).await
     }
 
-    async fn post_as(&self, event: &str, pieces: usize) -> Reply {
+    async fn post_authorized(&self, event: &str, pieces: usize) -> Reply {
         match headers(Some(self.authorization())) {
             Ok(headers) => self.post_split(event, headers, pieces).await.0,
             Err(error) => Reply {
